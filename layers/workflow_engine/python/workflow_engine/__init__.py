@@ -1,0 +1,1 @@
+"""A database-backed workflow engine for serverless teams."""

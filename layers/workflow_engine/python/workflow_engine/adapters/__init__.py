@@ -1,0 +1,1 @@
+"""The outside world: SNS, secrets, the real clock."""

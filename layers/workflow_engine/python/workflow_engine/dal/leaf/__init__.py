@@ -1,0 +1,1 @@
+"""Statements of one table each; used by WorkFlowDAL alone."""

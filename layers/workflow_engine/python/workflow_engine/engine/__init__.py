@@ -1,0 +1,1 @@
+"""The engine: read, decide, write; commit first, then publish."""

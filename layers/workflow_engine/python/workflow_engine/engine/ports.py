@@ -1,0 +1,41 @@
+"""What the engine needs from outside and tests replace: the clock and the publisher."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from workflow_engine.models.events import WorkMessage
+from workflow_engine.models.notice import LifeCycleNotice
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """Return the engine's time: everything stored uses it."""
+        ...
+
+    def real_now(self) -> datetime:
+        """Return the wall clock, whatever the engine's time is: leases and the monitor's pace use it."""
+        ...
+
+    def sleep(self, seconds: float) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishFailure:
+    """A message that the publisher did not take; it may be sent again."""
+
+    message: WorkMessage
+    reason: str
+
+
+class Publisher(Protocol):
+    """The engine's two outlets."""
+
+    def publish(self, messages: Sequence[WorkMessage]) -> list[PublishFailure]:
+        """Send work events in the given order; return those that were not taken."""
+        ...
+
+    def publish_notices(self, notices: Sequence[LifeCycleNotice]) -> None:
+        """Send notices; what cannot be sent is logged, never raised."""
+        ...

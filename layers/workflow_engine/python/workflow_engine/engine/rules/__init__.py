@@ -1,0 +1,1 @@
+"""Decisions as pure functions: no database, no clock, no ids made inside."""

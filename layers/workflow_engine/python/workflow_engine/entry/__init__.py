@@ -1,0 +1,1 @@
+"""From a Lambda event to an engine call and back."""

@@ -1,0 +1,1 @@
+"""What the engine talks about: requests, answers, rows, events, notices."""
