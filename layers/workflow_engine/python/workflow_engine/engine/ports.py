@@ -39,3 +39,23 @@ class Publisher(Protocol):
     def publish_notices(self, notices: Sequence[LifeCycleNotice]) -> None:
         """Send notices; what cannot be sent is logged, never raised."""
         ...
+
+
+class Subscriptions(Protocol):
+    """The SNS subscriptions of registered endpoints."""
+
+    def subscribe(self, endpoint_protocol: str, endpoint_address: str, env_code: int, consumer: str) -> str:
+        """Subscribe the endpoint to this consumer's events, or correct the filter of an existing subscription; return its ARN."""
+        ...
+
+    def unsubscribe(self, subscription_arn: str) -> None: ...
+
+    def state(self, subscription_arn: str | None) -> str:
+        """Return confirmed, pending or none."""
+        ...
+
+
+class SigningKeys(Protocol):
+    def signing_key(self, consumer_id: int) -> str:
+        """Return the consumer's key as `whsec_…`."""
+        ...
