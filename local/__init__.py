@@ -1,0 +1,1 @@
+"""The engine on one machine: database server, tools and stack for development and tests."""
