@@ -5,6 +5,7 @@ from workflow_engine.models.finding import Finding, FindingSeverity
 Path = tuple[str | int, ...]
 # An answer must stay readable, and under the size that Lambda can return.
 MAX_FINDINGS = 1_000
+_MAX_QUOTED = 60
 
 
 def pointer_of(path: Path) -> str:
@@ -13,35 +14,35 @@ def pointer_of(path: Path) -> str:
 
 
 def quoted(text: str) -> str:
-    """Text for a message, short enough to be read."""
-    return f'"{text}"' if len(text) <= 60 else f'"{text[:57]}..."'  # noqa: PLR2004
+    """Text for a message, short enough to be read and safe to be sent."""
+    shown = text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 3]}..."
+    return f'"{shown.encode("utf-8", "replace").decode("utf-8")}"'
 
 
 class Findings:
-    """The errors and warnings of one import, in the order they were found."""
+    """The errors and the warnings of one import, each in the order they were found."""
 
     def __init__(self) -> None:
-        self._items: list[Finding] = []
+        self._errors: list[Finding] = []
+        self._warnings: list[Finding] = []
 
     def error(self, code: str, path: Path, message: str) -> None:
-        self._add(code, path, message, FindingSeverity.ERROR)
+        _add(self._errors, Finding(code=code, pointer=pointer_of(path), message=message, severity=FindingSeverity.ERROR))
 
     def warning(self, code: str, path: Path, message: str) -> None:
-        self._add(code, path, message, FindingSeverity.WARNING)
-
-    @property
-    def all(self) -> tuple[Finding, ...]:
-        return tuple(self._items)
+        _add(self._warnings, Finding(code=code, pointer=pointer_of(path), message=message, severity=FindingSeverity.WARNING))
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        return tuple(item for item in self._items if item.is_error)
+        return tuple(self._errors)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        return tuple(item for item in self._items if not item.is_error)
+        return tuple(self._warnings)
 
-    def _add(self, code: str, path: Path, message: str, severity: FindingSeverity) -> None:
-        # An error is always kept: a document must not pass because its warnings filled the list.
-        if len(self._items) < MAX_FINDINGS or (severity is FindingSeverity.ERROR and not self.errors):
-            self._items.append(Finding(code=code, pointer=pointer_of(path), message=message, severity=severity))
+
+def _add(items: list[Finding], finding: Finding) -> None:
+    if len(items) < MAX_FINDINGS:
+        items.append(finding)
+    elif len(items) == MAX_FINDINGS:
+        items.append(Finding(code="MORE_FINDINGS", pointer="", message=f"there is more; only the first {MAX_FINDINGS} are listed", severity=finding.severity))
