@@ -8,6 +8,8 @@ from typing import Any, TypeVar, overload
 from workflow_engine.dal.db import Db
 from workflow_engine.dal.ids import UNIT_RESERVE, IdBlocks, UnitIds
 from workflow_engine.dal.leaf.id_block import IdBlockDAL
+from workflow_engine.dal.leaf.monitor_lease import MonitorLeaseDAL
+from workflow_engine.dal.leaf.notice import NoticeDAL
 from workflow_engine.dal.load import DbExecutionLoad, Deadline, Transaction
 from workflow_engine.dal.packet import Query, Statement
 from workflow_engine.dal.restart import Restarts
@@ -29,6 +31,8 @@ class WorkFlowDAL:
         self._deadline = Deadline(ends_at=0.0)
         self._ids = IdBlocks(self._fetch_block)
         self.id_block = IdBlockDAL()
+        self.monitor_lease = MonitorLeaseDAL()
+        self.notice = NoticeDAL()
 
     @overload
     def read(self, load: DbExecutionLoad, a: Query[A], /) -> tuple[list[A]]: ...
