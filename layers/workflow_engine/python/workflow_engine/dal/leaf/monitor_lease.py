@@ -22,4 +22,4 @@ class MonitorLeaseDAL:
 
     def note_pass(self, now: datetime) -> Statement:
         """A pass has come to its end: this is what health calls the monitor's age."""
-        return statement(QRY_MONITOR_LEASE.UPDATE_LAST_PASS, LEASE_NAME=_LEASE_NAME, NOW=now)
+        return statement(QRY_MONITOR_LEASE.UPDATE_LAST_RUN, LEASE_NAME=_LEASE_NAME, NOW=now)
