@@ -7,6 +7,7 @@ from typing import Any, TypeVar, overload
 
 from workflow_engine.dal.db import Db
 from workflow_engine.dal.ids import UNIT_RESERVE, IdBlocks, UnitIds
+from workflow_engine.dal.leaf.environment import EnvironmentDAL
 from workflow_engine.dal.leaf.id_block import IdBlockDAL
 from workflow_engine.dal.leaf.monitor_lease import MonitorLeaseDAL
 from workflow_engine.dal.leaf.notice import NoticeDAL
@@ -30,6 +31,7 @@ class WorkFlowDAL:
         self._db = db
         self._deadline = Deadline(ends_at=0.0)
         self._ids = IdBlocks(self._fetch_block)
+        self.environment = EnvironmentDAL()
         self.id_block = IdBlockDAL()
         self.monitor_lease = MonitorLeaseDAL()
         self.notice = NoticeDAL()
