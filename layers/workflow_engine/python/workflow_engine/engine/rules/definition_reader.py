@@ -53,14 +53,14 @@ def read_parts(reader: ObjectReader) -> DefinitionDraft:
     draft.states = _read_states(reader, states)
     events = reader.take("events")
     keys = _read_edges(reader, draft, reader.need(reader.take("transitions"), "transitions"))
-    is_implied = events is None or events.value == []
-    if is_implied:
+    is_declared = events is not None and events.value != []
+    if is_declared:
+        draft.events = declared_events(reader, events)
+    else:
         draft.events = implied_events([key.use for key in keys], reader.findings)
         if len(draft.events.by_code) > MAX_EVENTS:
             reader.findings.error("TOO_MANY", reader.path, f"the transitions use {len(draft.events.by_code)} events, {MAX_EVENTS} are allowed")
-    else:
-        draft.events = declared_events(reader, events)
-    draft.edges = [_resolve(reader, draft.events, key, is_known=is_implied or bool(draft.events.by_code)) for key in keys]
+    draft.edges = [_resolve(reader, draft.events, key, is_declared=is_declared) for key in keys]
     return draft
 
 
@@ -122,10 +122,11 @@ def _state_key(entry: ObjectReader, draft: DefinitionDraft, key: str) -> str | N
     return name_key(name)
 
 
-def _resolve(reader: ObjectReader, events: EventBook, keys: _EdgeKeys, *, is_known: bool) -> EdgeDraft:
+def _resolve(reader: ObjectReader, events: EventBook, keys: _EdgeKeys, *, is_declared: bool) -> EdgeDraft:
     use, event = keys.use, events.find(keys.use.ref)
-    if use.ref is not None and event is None and is_known:
+    # No declared event could be read at all: that was said once, where the events are.
+    if use.ref is not None and event is None and (events.by_code or not is_declared):
         reader.findings.error("UNKNOWN_EVENT", use.path, f"there is no event {quoted(str(use.ref))}")
-    if event is not None and use.name is not None and name_key(use.name) != event.key:
+    if is_declared and event is not None and use.name is not None and name_key(use.name) != event.key:
         reader.findings.warning("EVENT_NAME_DIFFERS", use.name_path, f"event {event.code} is called {quoted(event.name)}; this name has no effect")
     return EdgeDraft(from_key=keys.from_key, to_key=keys.to_key, event_code=event.code if event else None, path=keys.path)

@@ -94,7 +94,7 @@ class PolicyChecks:
         seen: set[tuple[str, int | None]] = set()
         for rule in self.draft.rules:
             arrivals, via = machine.arrivals.get(rule.state_key), self.code(rule.via)
-            if arrivals is None or (rule.via is not None and via is None):
+            if arrivals is None or (rule.via is not None and machine.events.find(rule.via.value) is None):
                 continue
             if rule.via is not None and via not in arrivals:
                 self.findings.warning("DEAD_VIA", rule.via.path, f"event {via} never leads to {quoted(str(rule.state.value))}")
