@@ -40,9 +40,13 @@ class UnitIds:
         self._guids: list[str] = []
         self._id_position = 0
         self._guid_position = 0
+        self.unit_id = 0
 
-    def rewind(self) -> None:
+    def rewind(self) -> int:
+        """Begin an attempt; return the unit's own id, the first one, which is also its lifecycle_id."""
         self._id_position = self._guid_position = 0
+        self.unit_id = self.next_id()
+        return self.unit_id
 
     def next_id(self) -> int:
         if self._id_position == len(self._drawn):

@@ -7,8 +7,13 @@ from typing import Any, TypeVar, overload
 
 from workflow_engine.dal.db import Db
 from workflow_engine.dal.ids import UNIT_RESERVE, IdBlocks, UnitIds
+from workflow_engine.dal.leaf.ack import AckDAL, DispatchDAL
+from workflow_engine.dal.leaf.ack_consumer import AckConsumerDAL
+from workflow_engine.dal.leaf.blueprint import BlueprintDAL
 from workflow_engine.dal.leaf.environment import EnvironmentDAL
 from workflow_engine.dal.leaf.id_block import IdBlockDAL
+from workflow_engine.dal.leaf.instance import InstanceDAL
+from workflow_engine.dal.leaf.lifecycle import HookDAL, LifecycleDAL, RequestLogDAL
 from workflow_engine.dal.leaf.monitor_lease import MonitorLeaseDAL
 from workflow_engine.dal.leaf.notice import NoticeDAL
 from workflow_engine.dal.load import DbExecutionLoad, Deadline, Transaction
@@ -31,8 +36,16 @@ class WorkFlowDAL:
         self._db = db
         self._deadline = Deadline(ends_at=0.0)
         self._ids = IdBlocks(self._fetch_block)
+        self.ack = AckDAL()
+        self.ack_consumer = AckConsumerDAL()
+        self.blueprint = BlueprintDAL()
+        self.dispatch = DispatchDAL()
         self.environment = EnvironmentDAL()
+        self.hook = HookDAL()
         self.id_block = IdBlockDAL()
+        self.instance = InstanceDAL()
+        self.lifecycle = LifecycleDAL()
+        self.request_log = RequestLogDAL()
         self.monitor_lease = MonitorLeaseDAL()
         self.notice = NoticeDAL()
 

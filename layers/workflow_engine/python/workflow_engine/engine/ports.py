@@ -27,6 +27,8 @@ class PublishFailure:
 
     message: WorkMessage
     reason: str
+    # The publisher itself broke; SNS never said no.
+    is_handler_error: bool = False
 
 
 class Publisher(Protocol):

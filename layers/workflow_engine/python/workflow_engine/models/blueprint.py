@@ -96,3 +96,34 @@ class LatestVersionRow:
 
     def_version_id: int | None
     policy_id: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionRow:
+    definition_id: int
+    def_version_id: int
+    env_id: int
+    env_code: int
+    def_name: str
+    name_key: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyRow:
+    policy_id: int
+    policy_hash: str
+    resolved: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeoutRow:
+    state_name: str
+    state_key: str
+    duration_minutes: int
+    mode: int
+    event_code: int | None
+    max_retry: int | None
+
+    def rule(self) -> TimeoutRule:
+        return TimeoutRule(state_key=self.state_key, state_name=self.state_name, duration_minutes=self.duration_minutes, is_repeat=bool(self.mode), event_code=self.event_code, max_retry=self.max_retry)

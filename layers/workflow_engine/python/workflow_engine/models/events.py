@@ -23,6 +23,8 @@ class WorkMessage:
     body: str
     attempt: int
     first_sent_at: datetime
+    # What the claim wrote as next_due; tells whether the row has moved on when an attempt is given back.
+    claimed_due: datetime | None = None
 
     @property
     def lane(self) -> tuple[int, int]:

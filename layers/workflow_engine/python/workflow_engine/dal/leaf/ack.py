@@ -1,0 +1,60 @@
+"""Statements of `ack`, `lc_ack` and `hook_ack`, and of the consumers an event is for."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from workflow_engine.dal.packet import Query, Statement, bulk, query, statement
+from workflow_engine.models.ack import AckBodyRow
+from workflow_engine.models.blueprint import DefinitionRef
+from workflow_engine.models.enums import AckStatus
+from workflow_engine.models.subscriber import SubscriberRow
+from workflow_engine.models.transition import NewAck
+from workflow_engine.queries.ack import QRY_ACK, QRY_HOOK_ACK, QRY_LC_ACK
+from workflow_engine.queries.dispatch import QRY_DISPATCH
+
+ANY_KEY = "*"
+# SNS takes 200 filter policies a topic unless the quota is raised; this is far above it.
+_TAKE = 10_000
+
+
+class AckDAL:
+    def list_bodies_by_ids(self, ack_ids: Sequence[int]) -> Query[AckBodyRow]:
+        return query(QRY_ACK.LIST_BODIES_BY_IDS, AckBodyRow, ACK_IDS=list(ack_ids))
+
+    def insert(self, instance_id: int, acks: Sequence[NewAck], now: datetime) -> Statement:
+        return bulk(QRY_ACK.INSERT, [{"ACK_ID": ack.ack_id, "ACK_GUID": ack.ack_guid, "INSTANCE_ID": instance_id, "BODY": ack.body, "NOW": now} for ack in acks])
+
+    def link_lifecycle(self, lifecycle_id: int, ack_id: int) -> Statement:
+        return statement(QRY_LC_ACK.INSERT, LIFECYCLE_ID=lifecycle_id, ACK_ID=ack_id)
+
+    def link_hooks(self, acks: Sequence[NewAck]) -> Statement:
+        return bulk(QRY_HOOK_ACK.INSERT, [{"HOOK_ID": ack.hook_id, "ACK_ID": ack.ack_id} for ack in acks])
+
+
+class DispatchDAL:
+    def list_subscribers_by_ref(self, definition: DefinitionRef, external_ref: str) -> Query[SubscriberRow]:
+        return query(
+            QRY_DISPATCH.LIST_SUBSCRIBERS_BY_REF,
+            SubscriberRow,
+            DEFINITION_ID=definition.definition_id,
+            EXTERNAL_REF=external_ref,
+            PENDING=AckStatus.PENDING,
+            HELD=AckStatus.HELD,
+            PARKED=AckStatus.PARKED,
+            ENV_ID=definition.env_id,
+            DEF_KEY=definition.name_key,
+            ANY_KEY=ANY_KEY,
+            TAKE=_TAKE,
+        )
+
+    def list_subscribers_by_guid(self, instance_guid: str) -> Query[SubscriberRow]:
+        return query(
+            QRY_DISPATCH.LIST_SUBSCRIBERS_BY_GUID,
+            SubscriberRow,
+            INSTANCE_GUID=instance_guid,
+            PENDING=AckStatus.PENDING,
+            HELD=AckStatus.HELD,
+            PARKED=AckStatus.PARKED,
+            ANY_KEY=ANY_KEY,
+            TAKE=_TAKE,
+        )

@@ -1,0 +1,159 @@
+"""Acks: the row a consumer's word changes, and the API's request and answers."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BeforeValidator, Field, model_validator
+
+from workflow_engine.models.base import UtcTime, WorkFlowModel
+from workflow_engine.models.enums import AckOutcome
+from workflow_engine.models.trigger import EnvCode
+
+MAX_BATCH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AckConsumerRow:
+    ack_id: int
+    ack_guid: str
+    consumer_id: int
+    instance_id: int
+    seq: int
+    kind: int
+    status: int
+    next_due: datetime | None
+    trigger_count: int
+    sends: int
+    retry_count: int
+    first_sent_at: datetime | None
+    delivered_at: datetime | None
+    processed_at: datetime | None
+    gave_up: int | None
+    created: datetime
+    modified: datetime
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return (self.ack_id, self.consumer_id)
+
+    @property
+    def lane(self) -> tuple[int, int]:
+        return (self.consumer_id, self.instance_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AckBodyRow:
+    """A stored event with what its message attributes need."""
+
+    ack_id: int
+    ack_guid: str
+    instance_id: int
+    body: str
+    route: str | None
+    env_code: int | None
+    definition: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AckInstanceRow:
+    ack_guid: str
+    instance_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueRow:
+    """A due ack row as the plain read of a page sees it."""
+
+    ack_id: int
+    consumer_id: int
+    instance_id: int
+    seq: int
+    next_due: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldestDueRow:
+    consumer_id: int
+    next_due: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldLaneRow:
+    consumer_id: int
+    seq: int
+
+
+def _any_case(outcome: object) -> object:
+    return outcome.strip().capitalize() if isinstance(outcome, str) else outcome
+
+
+Outcome = Annotated[AckOutcome, BeforeValidator(_any_case), Field(description="Delivered, Processed, Failed or Retry, without case")]
+AckGuid = Annotated[str, Field(min_length=36, max_length=36)]
+ConsumerName = Annotated[str, Field(min_length=1, max_length=120)]
+
+
+class AckItem(WorkFlowModel):
+    ack_guid: AckGuid
+    outcome: Outcome
+    message: Annotated[str, Field(max_length=500)] | None = None
+    retry_at: Annotated[AwareDatetime | None, Field(description="with Retry: when to send again, at most seven days ahead")] = None
+
+    @model_validator(mode="after")
+    def check_retry(self) -> "AckItem":
+        """retry_at belongs to Retry."""
+        if self.retry_at is not None and self.outcome is not AckOutcome.RETRY:
+            raise ValueError("retry_at is only for the outcome Retry")
+        return self
+
+
+class AckRequest(WorkFlowModel):
+    """One ack (ack_guid, outcome …) or a batch (acks); the consumer by name with env_code, or by consumer_id."""
+
+    env_code: EnvCode | None = None
+    consumer: ConsumerName | None = None
+    consumer_id: Annotated[int, Field(ge=1)] | None = None
+    ack_guid: AckGuid | None = None
+    outcome: Outcome | None = None
+    message: Annotated[str, Field(max_length=500)] | None = None
+    retry_at: AwareDatetime | None = None
+    acks: Annotated[list[AckItem], Field(min_length=1, max_length=MAX_BATCH)] | None = None
+
+    @model_validator(mode="after")
+    def check_form(self) -> "AckRequest":
+        """One consumer, one form."""
+        if (self.consumer_id is None) == (self.consumer is None):
+            raise ValueError("give consumer with env_code, or consumer_id")
+        if self.consumer is not None and self.env_code is None:
+            raise ValueError("consumer needs env_code")
+        single = (self.ack_guid, self.outcome, self.message, self.retry_at)
+        if self.acks is None and (self.ack_guid is None or self.outcome is None):
+            raise ValueError("give ack_guid and outcome, or acks")
+        if self.acks is not None and single != (None, None, None, None):
+            raise ValueError("give either one ack or acks, not both")
+        if self.retry_at is not None and self.outcome is not AckOutcome.RETRY:
+            raise ValueError("retry_at is only for the outcome Retry")
+        return self
+
+    def items(self) -> list[AckItem]:
+        if self.acks is not None:
+            return self.acks
+        return [AckItem.model_construct(ack_guid=self.ack_guid, outcome=self.outcome, message=self.message, retry_at=self.retry_at)]
+
+
+class AckError(WorkFlowModel):
+    status: int
+    code: str
+    detail: str
+
+
+class AckAnswer(WorkFlowModel):
+    ack_guid: str
+    result: Literal["applied", "unchanged", "stale", "error"]
+    status: str | None
+    next_due: UtcTime | None
+    error: AckError | None = None
+
+
+class AckBatchAnswer(WorkFlowModel):
+    items: list[AckAnswer]
