@@ -1,0 +1,56 @@
+# Every command of the project. `make` alone lists them.
+#
+# PYTHON=python3.13  the interpreter to build the virtual environment with (any from 3.11 on)
+# DB=mysql           run the tests on MySQL instead of MariaDB
+# TESTS=tests/dal    run only these tests; ARGS="-k lanes -x" goes to pytest as it is
+
+PYTHON ?= python3
+DB ?= mariadb
+TESTS ?= tests
+ARGS ?=
+BIN := .venv/bin
+SAM := .local/sam/bin/sam
+READY := .local/setup.done
+LAYER := layers/workflow_engine/python
+REQUIREMENTS := layers/dependencies/requirements.txt local/requirements-dev.txt local/requirements-sam.txt local/constraints.txt
+
+# Tools run from this folder see the code as Lambda does. SAM neither phones home nor asks.
+export PYTHONPATH := $(LAYER):.
+export SAM_CLI_TELEMETRY := 0
+export SAM_CLI_POLL_DELAY := 5
+export SAM
+export DB
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check test build format lock clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## virtual environment with the pinned tools, and SAM in one of its own
+
+$(READY): $(REQUIREMENTS) local/setup.sh
+	@sh local/setup.sh "$(PYTHON)"
+	@touch $@
+
+check: $(READY) ## format, lint, types, import contracts, coding rules, template: the fast half
+	@sh local/check.sh
+
+test: $(READY) ## every test, on a real database that is set up by itself (DB=mysql for MySQL)
+	@$(BIN)/python -m local.database install --kind $(DB)
+	@$(BIN)/python -m pytest -n 2 $(ARGS) $(TESTS)
+
+build: $(READY) ## sam build: the artifacts that are deployed
+	@$(SAM) build
+
+format: $(READY) ## let ruff format and fix what it can
+	@$(BIN)/ruff format
+	@$(BIN)/ruff check --fix
+
+lock: ## take the newest versions that the pinned packages allow into local/constraints.txt
+	@sh local/lock.sh "$(PYTHON)"
+
+clean: ## remove everything that can be made again: environments, servers and their data, builds, caches
+	@if [ -x $(BIN)/python ]; then $(BIN)/python -m local.database stop --kind mariadb; $(BIN)/python -m local.database stop --kind mysql; fi
+	rm -rf .venv .local .aws-sam .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,105 @@
+"""What this machine offers: folders, locks, commands, its package manager; and the error that says what to do."""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCAL = ROOT / ".local"
+
+# Servers are often installed where an ordinary user's PATH does not look.
+SERVER_FOLDERS = (
+    "/usr/sbin",
+    "/usr/local/sbin",
+    "/usr/libexec",
+    "/usr/local/bin",
+    "/opt/homebrew/bin",
+    "/opt/homebrew/opt/mariadb/bin",
+    "/opt/homebrew/opt/mysql/bin",
+)
+
+
+class LocalSetupError(Exception):
+    """Something is missing or broken on this machine; the message says what to do about it."""
+
+
+def say(text: str) -> None:
+    """Tell the person at the terminal; standard output is kept for answers that scripts read."""
+    print(f"· {text}", file=sys.stderr, flush=True)
+
+
+def find_command(*names: str) -> str | None:
+    """Return the first of the named programs that this machine has."""
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *SERVER_FOLDERS])
+    return next((found for name in names if (found := shutil.which(name, path=path))), None)
+
+
+def run(command: Sequence[str], env: dict[str, str] | None = None) -> str:
+    """Run a command to its end and return what it printed; a failure shows the end of it."""
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=env, check=False
+    )
+    if done.returncode:
+        raise LocalSetupError(f"`{' '.join(command)}` failed with exit code {done.returncode}:\n{last_lines(done.stdout)}")
+    return done.stdout
+
+
+def last_lines(text: str, count: int = 12) -> str:
+    return "\n".join(f"    {line}" for line in text.strip().splitlines()[-count:])
+
+
+@contextmanager
+def exclusive(path: Path) -> Generator[None]:
+    """Wait until nobody else on this machine does the same work."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def take_lock(path: Path) -> IO[str] | None:
+    """Return the held lock file, or None when a living process holds it; children that inherit it keep it held."""
+    file = path.open("a")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
+
+
+def privilege() -> list[str] | None:
+    """Return what makes a command run as root without asking anybody, None when nothing does."""
+    if os.geteuid() == 0:
+        return []
+    sudo = find_command("sudo")
+    allowed = sudo and subprocess.run([sudo, "-n", "true"], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
+    return [sudo, "-n"] if sudo and allowed else None
+
+
+def apt_install(prefixes: Sequence[str]) -> None:
+    """Install the newest package of each name, with or without a version behind it (mariadb-server-core, mariadb-server-core-10.6)."""
+    prefix = privilege()
+    if prefix is None or not find_command("apt-get"):
+        raise LocalSetupError("no apt-get, or neither root nor a sudo that asks nothing")
+    apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "-q", "-o", "DPkg::Lock::Timeout=300"]
+    run([*apt, "update"])
+    known = run(["apt-cache", "pkgnames"]).split()
+    run([*apt, "install", "--no-install-recommends", *(newest_package(name, known) for name in prefixes)])
+
+
+def newest_package(prefix: str, names: Sequence[str]) -> str:
+    """Return the plain name where there is one, else the one with the highest version behind it."""
+    versions = {name: [int(part) for part in found[1].split(".")] for name in names if (found := re.fullmatch(rf"{re.escape(prefix)}-([\d.]*\d)", name))}
+    if prefix in names:
+        return prefix
+    if not versions:
+        raise LocalSetupError(f"the package sources of this machine have no {prefix}")
+    return max(versions, key=lambda name: versions[name])
