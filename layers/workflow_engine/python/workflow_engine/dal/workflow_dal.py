@@ -10,12 +10,15 @@ from workflow_engine.dal.ids import UNIT_RESERVE, IdBlocks, UnitIds
 from workflow_engine.dal.leaf.ack import AckDAL, DispatchDAL
 from workflow_engine.dal.leaf.ack_consumer import AckConsumerDAL
 from workflow_engine.dal.leaf.blueprint import BlueprintDAL
+from workflow_engine.dal.leaf.consumer import ConsumerDAL
 from workflow_engine.dal.leaf.environment import EnvironmentDAL
+from workflow_engine.dal.leaf.health import HealthDAL
 from workflow_engine.dal.leaf.id_block import IdBlockDAL
 from workflow_engine.dal.leaf.instance import InstanceDAL
 from workflow_engine.dal.leaf.lifecycle import HookDAL, LifecycleDAL, RequestLogDAL
 from workflow_engine.dal.leaf.monitor_lease import MonitorLeaseDAL
 from workflow_engine.dal.leaf.notice import NoticeDAL
+from workflow_engine.dal.leaf.subscription import SubscriptionDAL
 from workflow_engine.dal.load import DbExecutionLoad, Deadline, Transaction
 from workflow_engine.dal.packet import Query, Statement
 from workflow_engine.dal.restart import Restarts
@@ -40,7 +43,9 @@ class WorkFlowDAL:
         self.ack_consumer = AckConsumerDAL()
         self.blueprint = BlueprintDAL()
         self.dispatch = DispatchDAL()
+        self.consumer = ConsumerDAL()
         self.environment = EnvironmentDAL()
+        self.health = HealthDAL()
         self.hook = HookDAL()
         self.id_block = IdBlockDAL()
         self.instance = InstanceDAL()
@@ -48,6 +53,7 @@ class WorkFlowDAL:
         self.request_log = RequestLogDAL()
         self.monitor_lease = MonitorLeaseDAL()
         self.notice = NoticeDAL()
+        self.subscription = SubscriptionDAL()
 
     @overload
     def read(self, load: DbExecutionLoad, a: Query[A], /) -> tuple[list[A]]: ...

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from workflow_engine.models.base import UtcTime, WorkFlowModel
 from workflow_engine.models.endpoint import ConsumerEndpoint
@@ -29,10 +29,12 @@ def _fits_column(principal: str) -> str:
 
 
 StrictEnvCode = Annotated[EnvCode, Field(strict=True)]
-ConsumerName = Annotated[str, Field(min_length=1, max_length=120, pattern=PLAIN_TEXT, description="the consumer's stable name, compared exactly"), AfterValidator(_not_blank)]
+_NAME = Field(min_length=1, max_length=120, pattern=PLAIN_TEXT, description="the consumer's stable name, compared exactly")
+ConsumerName = Annotated[str, _NAME, AfterValidator(_not_blank)]
 DefinitionChoice = Annotated[DefName, AfterValidator(_not_blank)]
 RouteGlob = Annotated[str, Field(min_length=1, max_length=200, pattern=PLAIN_TEXT)]
 Principal = Annotated[str, Field(min_length=1, max_length=600, pattern=PLAIN_TEXT), AfterValidator(_fits_column)]
+BeatSeconds = Annotated[int, Field(strict=True, ge=1, le=86_400, description="how often it beats; absent: the engine's time to live; null: always alive")]
 KindName = Literal["transition", "hook"]
 OnExhausted = Literal["suspend", "park", "skip"]
 
@@ -42,13 +44,13 @@ class RegisterConsumerRequest(WorkFlowModel):
 
     env_code: StrictEnvCode
     consumer: ConsumerName
-    definitions: Annotated[list[DefinitionChoice], Field(min_length=1, max_length=100, description='definition names, or "*" for all')]
-    kinds: Annotated[list[KindName], Field(min_length=1, max_length=2)]
-    routes: Annotated[list[RouteGlob], Field(min_length=1, max_length=50, description="globs of hook routes; absent: all")] | None = None
-    beat_seconds: Annotated[int, Field(strict=True, ge=1, le=86_400, description="how often it beats; absent: the engine's time to live; null: always alive")] | None = None
+    definitions: Annotated[tuple[DefinitionChoice, ...], Field(min_length=1, max_length=100, description='definition names, or "*" for all')]
+    kinds: Annotated[tuple[KindName, ...], Field(min_length=1, max_length=2)]
+    routes: Annotated[tuple[RouteGlob, ...], Field(min_length=1, max_length=50, description="globs of hook routes; absent: all")] | None = None
+    beat_seconds: BeatSeconds | None = None
     on_exhausted: OnExhausted = "suspend"
     endpoint: ConsumerEndpoint | None = None
-    principals: Annotated[list[Principal], Field(max_length=20, description="who may act for the consumer beside its owner")] = []
+    principals: Annotated[tuple[Principal, ...], Field(max_length=20, description="who may act for the consumer beside its owner")] = ()
     return_key: Annotated[bool, Field(strict=True, description="show the signing key again")] = False
 
     @property
@@ -127,3 +129,66 @@ class ConsumerView(WorkFlowModel):
 class ConsumerPage(WorkFlowModel):
     items: list[ConsumerView]
     cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """What a registration stores; lists are JSON texts."""
+
+    consumer_id: int
+    env_id: int
+    consumer: str
+    owner: str
+    principals: str
+    kinds: int
+    definitions: str
+    definition_keys: tuple[str, ...]
+    routes: str | None
+    beat_seconds: int | None
+    is_always_live: bool
+    on_exhausted: int
+    endpoint_protocol: str | None
+    endpoint_address: str | None
+    endpoint_hash: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerRow:
+    """`deleted_id` is 0 while the consumer exists."""
+
+    consumer_id: int
+    env_id: int
+    env_code: int
+    consumer: str
+    deleted_id: int
+    owner: str
+    principals: str
+    kinds: int
+    definitions: str
+    routes: str | None
+    beat_seconds: int | None
+    is_always_live: bool
+    on_exhausted: int
+    endpoint_protocol: str | None
+    endpoint_address: str | None
+    endpoint_hash: str | None
+    subscription_arn: str | None
+    last_beat: datetime
+    progress: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingRow:
+    """Rows with a next_due, counted to a bound, and when the oldest of those was made."""
+
+    pending: int
+    oldest_created: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beat:
+    env_code: int
+    consumer: str
+    principal: str
+    progress: str | None
+    now: datetime

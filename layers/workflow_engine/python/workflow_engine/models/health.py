@@ -13,6 +13,21 @@ class MonitorLeaseRow:
     last_pass_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerBeatRow:
+    consumer_id: int
+    deleted_id: int
+    beat_seconds: int | None
+    is_always_live: bool
+    last_beat: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerDueRow:
+    due: int
+    oldest_due: datetime | None
+
+
 class ConsumerCounts(WorkFlowModel):
     """Null when the database did not answer."""
 
