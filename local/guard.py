@@ -4,6 +4,7 @@ A pipe rather than PR_SET_PDEATHSIG: it works on every Unix and does not fire wh
 """
 
 import argparse
+import os
 import shutil
 import signal
 import subprocess
@@ -23,10 +24,16 @@ def end(server: "subprocess.Popen[bytes]") -> None:
         server.kill()
 
 
-def end_with_parent(server: "subprocess.Popen[bytes]", alone: threading.Event) -> None:
-    sys.stdin.buffer.read()
+def end_with_parent(server: "subprocess.Popen[bytes]", alone: threading.Event, *, scratch: bool) -> None:
+    # Not sys.stdin: Python aborts when a buffered read is under way while it exits.
+    while os.read(0, 1):
+        pass
     alone.set()
-    end(server)
+    if scratch:
+        # Nothing is worth a clean shutdown when its folder is deleted next.
+        server.kill()
+    else:
+        end(server)
 
 
 def main() -> int:
@@ -42,7 +49,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     alone = threading.Event()
-    threading.Thread(target=end_with_parent, args=(server, alone), daemon=True).start()
+    threading.Thread(target=end_with_parent, args=(server, alone), kwargs={"scratch": bool(options.remove)}, daemon=True).start()
     code = server.wait()
     if options.remove and alone.is_set():
         shutil.rmtree(options.remove, ignore_errors=True)
