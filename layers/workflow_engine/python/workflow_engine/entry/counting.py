@@ -1,0 +1,30 @@
+"""What handlers count: one function an answer, so that the names of metrics stand in one place."""
+
+from workflow_engine.entry.observability import count
+from workflow_engine.models.ack import AckAnswer, AckBatchAnswer, AckRequest
+from workflow_engine.models.enums import AckOutcome
+from workflow_engine.models.trigger import LifeCycleTriggerResult
+
+_ACK_METRICS = {
+    AckOutcome.DELIVERED: "AcksDelivered",
+    AckOutcome.PROCESSED: "AcksProcessed",
+    AckOutcome.FAILED: "AcksFailed",
+    AckOutcome.RETRY: "AcksRetried",
+}
+
+
+def count_trigger(result: LifeCycleTriggerResult) -> LifeCycleTriggerResult:
+    if result.replayed:
+        count("TriggersReplayed")
+    else:
+        count("TriggersApplied" if result.applied else "TriggersRefused")
+    return result
+
+
+def count_acks(request: AckRequest, answer: AckAnswer | AckBatchAnswer) -> AckAnswer | AckBatchAnswer:
+    """Count what changed something; repeats and refusals say nothing new."""
+    answers = answer.items if isinstance(answer, AckBatchAnswer) else [answer]
+    for item, given in zip(request.items(), answers, strict=True):
+        if given.result == "applied":
+            count(_ACK_METRICS[item.outcome])
+    return answer
