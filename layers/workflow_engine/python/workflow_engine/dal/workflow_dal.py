@@ -10,14 +10,20 @@ from workflow_engine.dal.ids import UNIT_RESERVE, IdBlocks, UnitIds
 from workflow_engine.dal.leaf.ack import AckDAL, DispatchDAL
 from workflow_engine.dal.leaf.ack_consumer import AckConsumerDAL
 from workflow_engine.dal.leaf.blueprint import BlueprintDAL
+from workflow_engine.dal.leaf.category import CategoryDAL
 from workflow_engine.dal.leaf.consumer import ConsumerDAL
+from workflow_engine.dal.leaf.def_version import DefVersionDAL, EventsDAL, StateDAL, TransitionDAL
+from workflow_engine.dal.leaf.definition import DefinitionDAL
 from workflow_engine.dal.leaf.environment import EnvironmentDAL
 from workflow_engine.dal.leaf.health import HealthDAL
 from workflow_engine.dal.leaf.id_block import IdBlockDAL
 from workflow_engine.dal.leaf.instance import InstanceDAL
+from workflow_engine.dal.leaf.instance_view import InstanceViewDAL
+from workflow_engine.dal.leaf.lc_timeout import LcTimeoutDAL
 from workflow_engine.dal.leaf.lifecycle import HookDAL, LifecycleDAL, RequestLogDAL
 from workflow_engine.dal.leaf.monitor_lease import MonitorLeaseDAL
 from workflow_engine.dal.leaf.notice import NoticeDAL
+from workflow_engine.dal.leaf.policy import DefPolicyDAL, PolicyDAL, TimeoutsDAL
 from workflow_engine.dal.leaf.subscription import SubscriptionDAL
 from workflow_engine.dal.load import DbExecutionLoad, Deadline, Transaction
 from workflow_engine.dal.packet import Query, Statement
@@ -42,6 +48,15 @@ class WorkFlowDAL:
         self.ack = AckDAL()
         self.ack_consumer = AckConsumerDAL()
         self.blueprint = BlueprintDAL()
+        self.category = CategoryDAL()
+        self.def_policy = DefPolicyDAL()
+        self.def_version = DefVersionDAL()
+        self.definition = DefinitionDAL()
+        self.events = EventsDAL()
+        self.policy = PolicyDAL()
+        self.state = StateDAL()
+        self.timeouts = TimeoutsDAL()
+        self.transition = TransitionDAL()
         self.dispatch = DispatchDAL()
         self.consumer = ConsumerDAL()
         self.environment = EnvironmentDAL()
@@ -49,6 +64,8 @@ class WorkFlowDAL:
         self.hook = HookDAL()
         self.id_block = IdBlockDAL()
         self.instance = InstanceDAL()
+        self.instance_view = InstanceViewDAL()
+        self.lc_timeout = LcTimeoutDAL()
         self.lifecycle = LifecycleDAL()
         self.request_log = RequestLogDAL()
         self.monitor_lease = MonitorLeaseDAL()
@@ -74,6 +91,10 @@ class WorkFlowDAL:
     def read_all(self, load: DbExecutionLoad, queries: Sequence[Query[A]]) -> list[list[A]]:
         """Run any number of queries of one kind as one packet."""
         return self._db.read(load, queries) if queries else []
+
+    def read_mixed(self, load: DbExecutionLoad, queries: Sequence[Query[Any]]) -> list[list[Any]]:
+        """Run any number of queries of different kinds as one packet; the caller knows what came back."""
+        return self._db.read(load, queries)
 
     def first(self, load: DbExecutionLoad, query: Query[A]) -> A | None:
         rows = self.read(load, query)[0]

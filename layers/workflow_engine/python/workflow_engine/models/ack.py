@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BeforeValidator, Field, model_validator
+from pydantic import AwareDatetime, BeforeValidator, Field, SkipValidation, ValidationError, model_validator
 
 from workflow_engine.models.base import UtcTime, WorkFlowModel
 from workflow_engine.models.enums import AckOutcome
@@ -107,6 +107,20 @@ class AckItem(WorkFlowModel):
         return self
 
 
+class AckError(WorkFlowModel):
+    status: int
+    code: str
+    detail: str
+
+
+class AckAnswer(WorkFlowModel):
+    ack_guid: str
+    result: Literal["applied", "unchanged", "stale", "error"]
+    status: str | None
+    next_due: UtcTime | None
+    error: AckError | None = None
+
+
 class AckRequest(WorkFlowModel):
     """One ack (ack_guid, outcome …) or a batch (acks); the consumer by name with env_code, or by consumer_id."""
 
@@ -117,7 +131,8 @@ class AckRequest(WorkFlowModel):
     outcome: Outcome | None = None
     message: Annotated[str, Field(max_length=500)] | None = None
     retry_at: AwareDatetime | None = None
-    acks: Annotated[list[AckItem], Field(min_length=1, max_length=MAX_BATCH)] | None = None
+    # Checked one by one: a bad item fails alone.
+    acks: Annotated[list[SkipValidation[AckItem]], Field(min_length=1, max_length=MAX_BATCH)] | None = None
 
     @model_validator(mode="after")
     def check_form(self) -> "AckRequest":
@@ -135,25 +150,26 @@ class AckRequest(WorkFlowModel):
             raise ValueError("retry_at is only for the outcome Retry")
         return self
 
-    def items(self) -> list[AckItem]:
+    def items(self) -> "list[AckItem | AckAnswer]":
+        """Return the items in their order, a malformed one as its answer."""
         if self.acks is not None:
-            return self.acks
+            return [_item(raw) for raw in self.acks]
         return [AckItem.model_construct(ack_guid=self.ack_guid, outcome=self.outcome, message=self.message, retry_at=self.retry_at)]
-
-
-class AckError(WorkFlowModel):
-    status: int
-    code: str
-    detail: str
-
-
-class AckAnswer(WorkFlowModel):
-    ack_guid: str
-    result: Literal["applied", "unchanged", "stale", "error"]
-    status: str | None
-    next_due: UtcTime | None
-    error: AckError | None = None
 
 
 class AckBatchAnswer(WorkFlowModel):
     items: list[AckAnswer]
+
+
+def error_answer(ack_guid: str, status: int, code: str, detail: str) -> AckAnswer:
+    return AckAnswer(ack_guid=ack_guid, result="error", status=None, next_due=None, error=AckError(status=status, code=code, detail=detail))
+
+
+def _item(raw: object) -> AckItem | AckAnswer:
+    try:
+        return AckItem.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = "/".join(str(part) for part in first["loc"])
+        guid = raw.get("ack_guid") if isinstance(raw, dict) else None
+        return error_answer(guid if isinstance(guid, str) else "", 400, "INVALID_REQUEST", f"{where}: {first['msg']}" if where else first["msg"])

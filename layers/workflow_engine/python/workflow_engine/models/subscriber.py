@@ -16,3 +16,25 @@ class SubscriberRow:
     is_always_live: bool
     last_beat: datetime
     is_blocked: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispatchConsumerRow:
+    """A consumer with what decides on sending to it: owner, liveness, and what to do when it never answers."""
+
+    consumer_id: int
+    consumer: str
+    env_code: int
+    owner: str
+    principals: str
+    beat_seconds: int | None
+    is_always_live: bool
+    last_beat: datetime
+    on_exhausted: int
+    deleted_id: int
+    closed_ack_id: int | None
+    down_noticed_at: datetime | None
+
+    @property
+    def is_deleted(self) -> bool:
+        return self.deleted_id != 0

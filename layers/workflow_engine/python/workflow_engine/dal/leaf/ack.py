@@ -7,7 +7,7 @@ from workflow_engine.dal.packet import Query, Statement, bulk, query, statement
 from workflow_engine.models.ack import AckBodyRow
 from workflow_engine.models.blueprint import DefinitionRef
 from workflow_engine.models.enums import AckStatus
-from workflow_engine.models.subscriber import SubscriberRow
+from workflow_engine.models.subscriber import DispatchConsumerRow, SubscriberRow
 from workflow_engine.models.transition import NewAck
 from workflow_engine.queries.ack import QRY_ACK, QRY_HOOK_ACK, QRY_LC_ACK
 from workflow_engine.queries.dispatch import QRY_DISPATCH
@@ -58,3 +58,15 @@ class DispatchDAL:
             ANY_KEY=ANY_KEY,
             TAKE=_TAKE,
         )
+
+    def get_consumer(self, consumer_id: int) -> Query[DispatchConsumerRow]:
+        return query(QRY_DISPATCH.GET_CONSUMER, DispatchConsumerRow, CONSUMER_ID=consumer_id)
+
+    def get_consumer_by_guid(self, env_code: int, consumer: str) -> Query[DispatchConsumerRow]:
+        return query(QRY_DISPATCH.GET_CONSUMER_BY_GUID, DispatchConsumerRow, ENV_CODE=env_code, CONSUMER=consumer, NOT_DELETED=0)
+
+    def list_consumers_by_ids(self, consumer_ids: Sequence[int]) -> Query[DispatchConsumerRow]:
+        return query(QRY_DISPATCH.LIST_CONSUMERS_BY_IDS, DispatchConsumerRow, CONSUMER_IDS=sorted(consumer_ids))
+
+    def list_consumers(self) -> Query[DispatchConsumerRow]:
+        return query(QRY_DISPATCH.LIST_CONSUMERS, DispatchConsumerRow, NOT_DELETED=0, TAKE=_TAKE)

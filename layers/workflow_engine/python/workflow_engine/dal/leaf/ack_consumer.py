@@ -22,19 +22,22 @@ class AckConsumerDAL:
         return query(QRY_ACK_CONSUMER.LIST_LANE_BY_STATUS, AckConsumerRow, CONSUMER_ID=lane[0], INSTANCE_ID=lane[1], ACK_STATUS=status, TAKE=take)
 
     def list_lane_by_guid(self, consumer_id: int, ack_guid: str, status: AckStatus, take: int) -> Query[AckConsumerRow]:
-        return query(QRY_ACK_CONSUMER.LIST_LANE_BY_STATUS_AND_GUID, AckConsumerRow, CONSUMER_ID=consumer_id, ACK_GUID=ack_guid, ACK_STATUS=status, TAKE=take)
+        return query(QRY_ACK_CONSUMER.LIST_LANE_BY_ACK_GUID, AckConsumerRow, CONSUMER_ID=consumer_id, ACK_GUID=ack_guid, ACK_STATUS=status, TAKE=take)
 
     def list_lowest_held(self, lane: tuple[int, int]) -> Query[AckConsumerRow]:
         return query(QRY_ACK_CONSUMER.LIST_LOWEST_HELD, AckConsumerRow, CONSUMER_ID=lane[0], INSTANCE_ID=lane[1], HELD=AckStatus.HELD)
 
     def list_lowest_held_by_guid(self, consumer_id: int, ack_guid: str) -> Query[AckConsumerRow]:
-        return query(QRY_ACK_CONSUMER.LIST_LOWEST_HELD_BY_GUID, AckConsumerRow, CONSUMER_ID=consumer_id, ACK_GUID=ack_guid, HELD=AckStatus.HELD)
+        return query(QRY_ACK_CONSUMER.LIST_LOWEST_HELD_BY_ACK_GUID, AckConsumerRow, CONSUMER_ID=consumer_id, ACK_GUID=ack_guid, HELD=AckStatus.HELD)
 
     def list_by_instance(self, instance_id: int, status: AckStatus, take: int) -> Query[AckConsumerRow]:
         return query(QRY_ACK_CONSUMER.LIST_BY_INSTANCE_AND_STATUS, AckConsumerRow, INSTANCE_ID=instance_id, ACK_STATUS=status, TAKE=take)
 
     def list_by_ack_instance(self, ack_guid: str, status: AckStatus, take: int) -> Query[AckConsumerRow]:
-        return query(QRY_ACK_CONSUMER.LIST_BY_INSTANCE_AND_GUID_STATUS, AckConsumerRow, ACK_GUID=ack_guid, ACK_STATUS=status, TAKE=take)
+        return query(QRY_ACK_CONSUMER.LIST_BY_ACK_GUID_AND_STATUS, AckConsumerRow, ACK_GUID=ack_guid, ACK_STATUS=status, TAKE=take)
+
+    def list_gave_up(self, instance_id: int, status: AckStatus, take: int) -> Query[AckConsumerRow]:
+        return query(QRY_ACK_CONSUMER.LIST_GAVE_UP, AckConsumerRow, INSTANCE_ID=instance_id, ACK_STATUS=status, TAKE=take)
 
     def list_held_lanes(self, instance_id: int) -> Query[HeldLaneRow]:
         return query(QRY_ACK_CONSUMER.LIST_HELD_LANES, HeldLaneRow, INSTANCE_ID=instance_id, HELD=AckStatus.HELD)
@@ -117,3 +120,6 @@ class AckConsumerDAL:
             CLAIMED_SENDS=message.attempt,
             CLAIMED_DUE=message.claimed_due,
         )
+
+    def update_due(self, consumer_id: int, ack_ids: Sequence[int], next_due: datetime | None, now: datetime) -> Statement:
+        return statement(QRY_ACK_CONSUMER.UPDATE_DUE, CONSUMER_ID=consumer_id, ACK_IDS=list(ack_ids), NEXT_DUE=next_due, NOW=now)

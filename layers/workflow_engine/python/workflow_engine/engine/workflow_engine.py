@@ -1,0 +1,127 @@
+"""WorkFlowEngine: the public surface; every method delegates. Components are made on first use, so a function loads only what it needs."""
+
+import logging
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from workflow_engine.errors import StorageError
+from workflow_engine.models.enums import NoticeCode
+from workflow_engine.models.notice import LifeCycleNotice
+
+if TYPE_CHECKING:
+    from workflow_engine.dal import Deadline, WorkFlowDAL
+    from workflow_engine.engine.ack_manager import AckManager
+    from workflow_engine.engine.ack_outcome import AckOutcomeOrchestrator
+    from workflow_engine.engine.blueprint_manager import BlueprintManager
+    from workflow_engine.engine.outbox import Outbox
+    from workflow_engine.engine.policy_enforcer import PolicyEnforcer
+    from workflow_engine.engine.ports import Clock, Publisher
+    from workflow_engine.engine.state_machine import StateMachine
+    from workflow_engine.engine.suspension import Suspension
+    from workflow_engine.engine.transition import TransitionPipeline
+    from workflow_engine.engine.trigger import TriggerOrchestrator
+    from workflow_engine.models.ack import AckAnswer, AckBatchAnswer, AckRequest
+    from workflow_engine.models.trigger import LifeCycleTriggerRequest, LifeCycleTriggerResult
+    from workflow_engine.options import WorkFlowEngineOptions
+
+_log = logging.getLogger(__name__)
+
+
+class WorkFlowEngine:
+    def __init__(self, dal: "WorkFlowDAL", publisher: "Publisher", clock: "Clock", options: "WorkFlowEngineOptions") -> None:
+        self._dal = dal
+        self._publisher = publisher
+        self._clock = clock
+        self._options = options
+
+    def trigger(self, request: "LifeCycleTriggerRequest", deadline: "Deadline") -> "LifeCycleTriggerResult":
+        """Raise an event (guidelines 3.1); whatever breaks is said, also with the database down."""
+        try:
+            return self._trigger.trigger(request, deadline)
+        except StorageError as error:
+            self._say_trigger_error(request, error, deadline)
+            raise
+        except Exception as error:
+            if not hasattr(error, "code") or getattr(error, "code", None) == "INTERNAL":
+                self._say_trigger_error(request, error, deadline)
+            raise
+
+    def ack(self, request: "AckRequest", principal: str, deadline: "Deadline") -> "AckAnswer | AckBatchAnswer":
+        return self._acks.ack(request, principal, deadline)
+
+    def invalidate(self) -> None:
+        """Forget cached blueprints."""
+        self.blueprint_manager.invalidate()
+
+    def close(self) -> None:
+        self._dal.close()
+
+    def _say_trigger_error(self, request: "LifeCycleTriggerRequest", error: Exception, deadline: "Deadline") -> None:
+        _log.error("trigger failed", extra={"external_ref": request.external_ref, "instance_guid": request.instance_guid, "request_id": request.request_id, "error": type(error).__name__})
+        notice = LifeCycleNotice(
+            code=NoticeCode.TRIGGER_ERROR,
+            occurred_at=self._clock.now(),
+            env_code=request.env_code,
+            instance_guid=request.instance_guid,
+            external_ref=request.external_ref,
+            data={"error": type(error).__name__, "definition": request.def_name, "event": str(request.event), "request_id": request.request_id},
+        )
+        if isinstance(error, StorageError):
+            # Storing it would wait for the same database.
+            self._publisher.publish_notices([notice])
+        else:
+            self._outbox.raise_notices([notice], deadline)
+
+    @cached_property
+    def blueprint_manager(self) -> "BlueprintManager":
+        from workflow_engine.engine.blueprint_manager import BlueprintManager
+
+        return BlueprintManager(self._dal)
+
+    @cached_property
+    def state_machine(self) -> "StateMachine":
+        from workflow_engine.engine.state_machine import StateMachine
+
+        return StateMachine(self._dal, self._options)
+
+    @cached_property
+    def policy_enforcer(self) -> "PolicyEnforcer":
+        from workflow_engine.engine.policy_enforcer import PolicyEnforcer
+
+        return PolicyEnforcer(self.blueprint_manager)
+
+    @cached_property
+    def ack_manager(self) -> "AckManager":
+        from workflow_engine.engine.ack_manager import AckManager
+
+        return AckManager(self._dal, self._options)
+
+    @cached_property
+    def _outbox(self) -> "Outbox":
+        from workflow_engine.engine.outbox import Outbox
+
+        return Outbox(self._dal, self._publisher, self._clock, self._options)
+
+    @cached_property
+    def _pipeline(self) -> "TransitionPipeline":
+        from workflow_engine.engine.transition import TransitionPipeline
+
+        return TransitionPipeline(self._dal, self.state_machine, self.policy_enforcer, self.ack_manager, self._options)
+
+    @cached_property
+    def _suspension(self) -> "Suspension":
+        from workflow_engine.engine.suspension import Suspension
+
+        return Suspension(self._dal, self.blueprint_manager, self._options)
+
+    @cached_property
+    def _trigger(self) -> "TriggerOrchestrator":
+        from workflow_engine.engine.trigger import TriggerOrchestrator
+
+        return TriggerOrchestrator(self._dal, self.blueprint_manager, self.state_machine, self.policy_enforcer, self._pipeline, self._outbox, self._clock)
+
+    @cached_property
+    def _acks(self) -> "AckOutcomeOrchestrator":
+        from workflow_engine.engine.ack_outcome import AckOutcomeOrchestrator
+
+        return AckOutcomeOrchestrator(self._dal, self._suspension, self._outbox, self._clock, self._options)
