@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support.documents import definition_l, definition_vendor, policy_l, policy_vendor
+from tests.support.documents import definition_l, policy_l
 from tests.support.reading import read_policy
-from workflow_engine.engine.rules.policy_rules import choose_rule, effective_timeouts, resolve_params
+from workflow_engine.engine.rules.policy_rules import choose_rule, resolve_params
 
 
 def policy_with(*rules):
@@ -41,17 +41,3 @@ def test_params_come_with_their_data_in_the_order_they_are_named():
         {"code": "PARAMS.LEAVE.TELL", "data": data["PARAMS.LEAVE.TELL"]},
         {"code": "PARAMS.LEAVE.DECIDE", "data": data["PARAMS.LEAVE.DECIDE"]},
     ]
-
-
-def test_a_policy_overrides_the_timeouts_of_its_states_only():
-    definition = definition_vendor()
-    definition["states"][2] |= {"timeout": "P9D", "timeout_event": 1010}
-    definition["states"][3] |= {"timeout": "P5D"}
-    policy, _ = read_policy(policy_vendor(), definition)
-    of_version = effective_timeouts((), read_policy({"timeouts": [{"state": "Overdue", "timeout": "P5D"}]}, definition)[0]).values()
-    assert {key: timeout.duration_minutes for key, timeout in effective_timeouts(of_version, policy).items()} == {
-        "overdue": 7200,
-        "pendingpqvalidation": 2880,
-        "awaitingapproval": 60,
-    }
-    assert effective_timeouts(of_version, None) == {"overdue": next(iter(of_version))}

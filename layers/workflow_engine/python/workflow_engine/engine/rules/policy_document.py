@@ -1,6 +1,7 @@
 """Policy JSON to PolicyDocument: any JSON in, a document or None out, with everything that was found."""
 
 import json
+from typing import Any, cast
 
 from pydantic import JsonValue
 
@@ -12,12 +13,13 @@ from workflow_engine.engine.rules.names import name_key
 from workflow_engine.engine.rules.object_reader import Node, ObjectReader, open_object
 from workflow_engine.engine.rules.policy_checks import PolicyChecks
 from workflow_engine.engine.rules.policy_emits import EmitDraft
-from workflow_engine.engine.rules.policy_form import policy_form
+from workflow_engine.engine.rules.policy_form import policy_form, policy_from_form
 from workflow_engine.engine.rules.policy_reader import RuleDraft, TimeoutDraft, read_policy_parts
 from workflow_engine.engine.rules.policy_refs import Ref
 from workflow_engine.models.policy import PolicyDocument, PolicyEmit, PolicyRule, TimeoutRule
 
 ROOT: Path = ("policy",)
+_RESOLVED = "resolved"
 
 
 def parse_policy(value: JsonValue, machine: Machine | None, findings: Findings) -> PolicyDocument | None:
@@ -28,16 +30,19 @@ def parse_policy(value: JsonValue, machine: Machine | None, findings: Findings) 
 
 
 def load_policy(text: str) -> PolicyDocument:
-    """Read a stored policy, which was found good when it was imported; events must be codes, as in the resolved form."""
-    document = _read(json.loads(text), None, Findings())
+    """Read a stored policy, which was found good at import: the resolved form at once, any other shape (events as codes) by reading it anew."""
+    value: JsonValue = json.loads(text)
+    if isinstance(value, dict) and value.get(_RESOLVED):
+        return policy_from_form(cast("dict[str, Any]", value))
+    document = _read(value, None, Findings())
     if document is None:
         raise ValueError("a stored policy is no JSON object")
     return document
 
 
 def resolved_text(document: PolicyDocument) -> str:
-    """The form that is stored for run time: today's shape, codes for event names; `load_policy` reads it."""
-    return author_json(policy_form(document))
+    """The form that is stored for run time: today's shape, codes for event names."""
+    return author_json({_RESOLVED: True} | policy_form(document))
 
 
 def policy_hash(document: PolicyDocument) -> str:

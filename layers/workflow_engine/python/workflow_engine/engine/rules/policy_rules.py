@@ -1,10 +1,10 @@
 """Which rule an arrival means, and what it brings along."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from pydantic import JsonValue
 
-from workflow_engine.models.policy import PolicyDocument, PolicyRule, TimeoutRule
+from workflow_engine.models.policy import PolicyDocument, PolicyRule
 
 
 def choose_rule(policy: PolicyDocument, to_state_key: str, event_code: int) -> PolicyRule | None:
@@ -23,9 +23,3 @@ def choose_rule(policy: PolicyDocument, to_state_key: str, event_code: int) -> P
 def resolve_params(policy: PolicyDocument, codes: Iterable[str]) -> list[dict[str, JsonValue]]:
     """The params that a rule or a hook names, in its order, with the author's data."""
     return [{"code": code, "data": policy.params[code]} for code in codes]
-
-
-def effective_timeouts(of_version: Iterable[TimeoutRule], policy: PolicyDocument | None) -> Mapping[str, TimeoutRule]:
-    """By state key: the version's timeouts, overridden per state by the policy's."""
-    timeouts = {timeout.state_key: timeout for timeout in of_version}
-    return timeouts | {timeout.state_key: timeout for timeout in (policy.timeouts if policy else ())}
