@@ -22,6 +22,13 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _printable(text: str) -> str:
+    # A name that a path cannot carry could never be deleted.
+    if not text.isprintable():
+        raise ValueError("must have printable characters only")
+    return text
+
+
 def _fits_column(principal: str) -> str:
     if len(principal.encode()) > MAX_PRINCIPAL_BYTES:
         raise ValueError(f"must not be longer than {MAX_PRINCIPAL_BYTES} bytes")
@@ -30,7 +37,7 @@ def _fits_column(principal: str) -> str:
 
 StrictEnvCode = Annotated[EnvCode, Field(strict=True)]
 _NAME = Field(min_length=1, max_length=120, pattern=PLAIN_TEXT, description="the consumer's stable name, compared exactly")
-ConsumerName = Annotated[str, _NAME, AfterValidator(_not_blank)]
+ConsumerName = Annotated[str, _NAME, AfterValidator(_not_blank), AfterValidator(_printable)]
 DefinitionChoice = Annotated[DefName, AfterValidator(_not_blank)]
 RouteGlob = Annotated[str, Field(min_length=1, max_length=200, pattern=PLAIN_TEXT)]
 Principal = Annotated[str, Field(min_length=1, max_length=600, pattern=PLAIN_TEXT), AfterValidator(_fits_column)]
@@ -97,6 +104,12 @@ class HeartbeatResult(WorkFlowModel):
     oldest_pending_seconds: int | None
 
 
+class ConsumerQuery(WorkFlowModel):
+    """What the path of a consumer needs beside its name."""
+
+    env_code: EnvCode
+
+
 class ListConsumersRequest(WorkFlowModel):
     env_code: EnvCode | None = None
     limit: PageSize = 50
@@ -129,6 +142,21 @@ class ConsumerView(WorkFlowModel):
 class ConsumerPage(WorkFlowModel):
     items: list[ConsumerView]
     cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerKey:
+    env_code: int
+    consumer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerMove:
+    """An operator gives the consumer to `principal`."""
+
+    env_code: int
+    consumer: str
+    principal: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
-from workflow_engine.dal.packet import Statement, bulk
-from workflow_engine.models.notice import LifeCycleNotice
+from workflow_engine.dal.packet import Query, Statement, bulk, query, statement
+from workflow_engine.models.notice import LifeCycleNotice, NoticeRow
+from workflow_engine.models.notices_api import NoticeFilter
 from workflow_engine.queries.notice import QRY_NOTICE
 
 
@@ -13,6 +15,25 @@ class NoticeDAL:
     def insert(self, notices: Sequence[tuple[int, LifeCycleNotice]]) -> Statement:
         """Store notices under the given ids, as one statement; at least one must be given."""
         return bulk(QRY_NOTICE.INSERT, [_values(notice_id, notice) for notice_id, notice in notices])
+
+    def list_paged(self, chosen: NoticeFilter, take: int) -> Query[NoticeRow]:
+        return query(
+            QRY_NOTICE.LIST_PAGED,
+            NoticeRow,
+            ENV_CODE=chosen.env_code,
+            FIRST_NOTICE_CODE=chosen.codes[0].value if chosen.codes else None,
+            # An empty list is no SQL; without codes the condition before it decides.
+            NOTICE_CODES=[code.value for code in chosen.codes or ()] or [""],
+            INSTANCE_GUID=chosen.instance_guid,
+            CONSUMER=chosen.consumer,
+            BEFORE=chosen.before,
+            BEFORE_NOTICE_ID=chosen.before_notice_id,
+            TAKE=take,
+        )
+
+    def delete_before(self, before: datetime, take: int) -> Statement:
+        """Forget a page of notices that are older than their time to live."""
+        return statement(QRY_NOTICE.DELETE_BEFORE, BEFORE=before, TAKE=take)
 
 
 def _values(notice_id: int, notice: LifeCycleNotice) -> dict[str, Any]:
