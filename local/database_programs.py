@@ -21,8 +21,13 @@ MYSQL_ROOT = LOCAL / "mysql" / "root"
 
 WHAT_TO_DO = """{title} is not on this machine and could not be brought here: {reason}
 Do one of these and try again:
-  - install it: `apt-get install {apt}` as root, or `brew install {brew}`
+  - install it: {install}
   - name a server you have: WFE_DATABASE_URL=mysql://user:password@host:port/name"""
+
+INSTALL: dict[Kind, str] = {
+    "mariadb": "`apt-get install mariadb-server-core mariadb-client-core` as root, `brew install mariadb`; DB=mysql needs no root on Debian and Ubuntu",
+    "mysql": "`apt-get install mysql-server-core-8.0` as root on Ubuntu, `brew install mysql`",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +61,11 @@ def _mariadb() -> ServerProgram:
         try:
             apt_install(["mariadb-server-core", "mariadb-client-core"])
         except LocalSetupError as error:
-            raise LocalSetupError(WHAT_TO_DO.format(title="MariaDB", reason=error, apt="mariadb-server-core mariadb-client-core", brew="mariadb")) from error
+            raise _missing("mariadb", error) from error
         found = find_command("mariadbd")
     installer = find_command("mariadb-install-db", "mysql_install_db")
     if not found or not installer:
-        raise LocalSetupError(
-            WHAT_TO_DO.format(
-                title="MariaDB", reason="mariadbd or mariadb-install-db is missing", apt="mariadb-server-core mariadb-client-core", brew="mariadb"
-            )
-        )
+        raise _missing("mariadb", "mariadbd or mariadb-install-db is missing")
     return _program("mariadb", (found,), partial(_fill_mariadb, installer))
 
 
@@ -77,9 +78,13 @@ def _mysql() -> ServerProgram:
             if not MYSQL_ROOT.is_dir():
                 unpack_mysql(MYSQL_ROOT)
     except LocalSetupError as error:
-        raise LocalSetupError(WHAT_TO_DO.format(title="MySQL", reason=error, apt="mysql-server-core-8.0 (Ubuntu)", brew="mysql")) from error
+        raise _missing("mysql", error) from error
     command = unpacked_command(MYSQL_ROOT)
     return _program("mysql", command, partial(_fill_mysql, command))
+
+
+def _missing(kind: Kind, reason: object) -> LocalSetupError:
+    return LocalSetupError(WHAT_TO_DO.format(title=TITLES[kind], reason=reason, install=INSTALL[kind]))
 
 
 def unpacked_command(root: Path) -> tuple[str, ...]:

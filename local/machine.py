@@ -92,7 +92,8 @@ def apt_install(prefixes: Sequence[str]) -> None:
     apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "-q", "-o", "DPkg::Lock::Timeout=300"]
     run([*apt, "update"])
     known = run(["apt-cache", "pkgnames"]).split()
-    run([*apt, "install", "--no-install-recommends", *(newest_package(name, known) for name in prefixes)])
+    # MariaDB's and MySQL's packages exclude each other: never take away what the machine has.
+    run([*apt, "install", "--no-install-recommends", "--no-remove", *(newest_package(name, known) for name in prefixes)])
 
 
 def newest_package(prefix: str, names: Sequence[str]) -> str:

@@ -14,15 +14,12 @@ find_python() {
     return 1
 }
 
-as_root() {
-    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
-}
-
 # Debian and Ubuntu keep venv in a package of its own; a bare machine may lack Python altogether.
 install_python() {
-    command -v apt-get >/dev/null || return 1
+    if [ "$(id -u)" = 0 ]; then sudo=""; else sudo="sudo -n"; fi
+    command -v apt-get >/dev/null && ${sudo:-env} true 2>/dev/null || return 1
     say "installing python3-venv with apt-get"
-    as_root apt-get update -q >/dev/null && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends python3-venv >/dev/null
+    $sudo apt-get update -q >/dev/null && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends python3-venv >/dev/null 2>&1
 }
 
 # $1 folder, $2 requirements, $3 constraints or nothing
@@ -33,8 +30,8 @@ make_environment() {
 }
 
 began=$(date +%s)
-python=$(find_python) || { install_python && python=$(find_python); } || fail "Python 3.11 or newer is needed: install it, or name it with 'make setup PYTHON=/path/to/python3'"
-"$python" -c 'import ensurepip, venv' 2>/dev/null || install_python || fail "$python has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv)"
+python=$(find_python) || { install_python && python=$(find_python); } || fail "Python 3.11 or newer is needed: install it (Debian, Ubuntu: apt-get install python3-venv) or name it with PYTHON=/path/to/python3"
+"$python" -c 'import ensurepip, venv' 2>/dev/null || install_python || fail "$python has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv) or name another Python with PYTHON=/path/to/python3"
 say "using $("$python" --version) at $python; about a minute the first time"
 
 mkdir -p .local
