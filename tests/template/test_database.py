@@ -33,7 +33,8 @@ def test_the_server_is_set_up_as_the_engine_expects():
     assert PARAMETERS["transaction_isolation"] == "READ-COMMITTED"
     assert PARAMETERS["time_zone"] == "UTC"
     assert PARAMETERS["require_secure_transport"] == "ON"
-    assert (PARAMETERS["wait_timeout"], PARAMETERS["interactive_timeout"], PARAMETERS["innodb_lock_wait_timeout"]) == ("60", "60", "5")
+    assert (PARAMETERS["wait_timeout"], PARAMETERS["innodb_lock_wait_timeout"]) == ("60", "5")
+    assert "interactive_timeout" not in PARAMETERS
     assert int(PARAMETERS["max_allowed_packet"]) == 64 * 1024 * 1024
 
 
