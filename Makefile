@@ -10,7 +10,7 @@ TESTS ?= tests
 ARGS ?=
 BIN := .venv/bin
 SAM := .local/sam/bin/sam
-READY := .local/setup.done
+READY := .venv/setup.done
 LAYER := layers/workflow_engine/python
 REQUIREMENTS := layers/dependencies/requirements.txt local/requirements-dev.txt local/requirements-sam.txt local/constraints.txt
 
@@ -27,20 +27,23 @@ export DB
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY) ## virtual environment with the pinned tools, and SAM in one of its own
+setup: $(READY) $(SAM) ## virtual environment with the pinned tools, and SAM in one of its own
 
 $(READY): $(REQUIREMENTS) local/setup.sh
 	@sh local/setup.sh "$(PYTHON)"
 	@touch $@
 
-check: $(READY) ## format, lint, types, import contracts, coding rules, template: the fast half
+$(SAM): | $(READY)
+	@sh local/setup.sh "$(PYTHON)"
+
+check: $(READY) $(SAM) ## format, lint, types, import contracts, coding rules, template: the fast half
 	@sh local/check.sh
 
-test: $(READY) ## every test, on a real database that is set up by itself (DB=mysql for MySQL)
+test: $(READY) $(SAM) ## every test, on a real database that is set up by itself (DB=mysql for MySQL)
 	@$(BIN)/python -m local.database install --kind $(DB)
 	@$(BIN)/python -m pytest -n 2 $(ARGS) $(TESTS)
 
-build: $(READY) ## sam build: the artifacts that are deployed
+build: $(READY) $(SAM) ## sam build: the artifacts that are deployed
 	@$(SAM) build
 
 format: $(READY) ## let ruff format and fix what it can

@@ -62,7 +62,7 @@ def _scratch_folder(kind: Kind) -> Path:
 
 
 def _install(options: argparse.Namespace) -> str:
-    return "" if os.environ.get(GIVEN) else f"{ensure_program(options.kind).title} is ready to be started"
+    return f"{GIVEN} is used" if os.environ.get(GIVEN) else f"{ensure_program(options.kind).title} is ready to be started"
 
 
 def _start(options: argparse.Namespace) -> str:
