@@ -70,8 +70,8 @@ class SnsSubscriptions:
                 self.client().set_subscription_attributes(SubscriptionArn=subscription_arn, AttributeName=name, AttributeValue=value)
 
     def _attributes(self, subscription_arn: str) -> dict[str, str]:
-        answer: dict[str, str] = self.client().get_subscription_attributes(SubscriptionArn=subscription_arn)["Attributes"]
-        return answer
+        answer: dict[str, dict[str, str]] = self.client().get_subscription_attributes(SubscriptionArn=subscription_arn)
+        return answer.get("Attributes", {})
 
 
 def subscription_attributes(protocol: str, env_code: int, consumer: str) -> dict[str, str]:
