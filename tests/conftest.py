@@ -1,3 +1,3 @@
 """Fixtures that every test may ask for."""
 
-pytest_plugins = ["tests.support.server"]
+pytest_plugins = ["tests.support.server", "tests.support.engine"]

@@ -19,3 +19,8 @@ class WorkFlowEngineOptions:
     backoff_cap_seconds: int = 900
     backoff_jitter_percent: int = 10
     overdue_recheck_seconds: int = 60
+    # Whose queues, functions and hosts may be registered as endpoints; empty: any.
+    endpoint_accounts: tuple[str, ...] = ()
+    endpoint_hosts: tuple[str, ...] = ()
+    # DISABLED: nobody runs the monitor, so its age says nothing about health.
+    monitor_state: str = "ENABLED"

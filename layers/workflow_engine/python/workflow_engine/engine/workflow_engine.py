@@ -12,15 +12,19 @@ if TYPE_CHECKING:
     from workflow_engine.dal import Deadline, WorkFlowDAL
     from workflow_engine.engine.ack_manager import AckManager
     from workflow_engine.engine.ack_outcome import AckOutcomeOrchestrator
+    from workflow_engine.engine.blueprint_importer import BlueprintImporter
     from workflow_engine.engine.blueprint_manager import BlueprintManager
+    from workflow_engine.engine.consumers import ConsumerManager
     from workflow_engine.engine.outbox import Outbox
     from workflow_engine.engine.policy_enforcer import PolicyEnforcer
-    from workflow_engine.engine.ports import Clock, Publisher
+    from workflow_engine.engine.ports import Clock, Publisher, SigningKeys, Subscriptions
     from workflow_engine.engine.state_machine import StateMachine
     from workflow_engine.engine.suspension import Suspension
     from workflow_engine.engine.transition import TransitionPipeline
     from workflow_engine.engine.trigger import TriggerOrchestrator
     from workflow_engine.models.ack import AckAnswer, AckBatchAnswer, AckRequest
+    from workflow_engine.models.consumer import ConsumerDeletion, ConsumerRegistration, HeartbeatRequest, HeartbeatResult, RegisterConsumerRequest
+    from workflow_engine.models.imports import ImportRequest, ImportResult
     from workflow_engine.models.trigger import LifeCycleTriggerRequest, LifeCycleTriggerResult
     from workflow_engine.options import WorkFlowEngineOptions
 
@@ -28,11 +32,13 @@ _log = logging.getLogger(__name__)
 
 
 class WorkFlowEngine:
-    def __init__(self, dal: "WorkFlowDAL", publisher: "Publisher", clock: "Clock", options: "WorkFlowEngineOptions") -> None:
+    def __init__(self, dal: "WorkFlowDAL", publisher: "Publisher", clock: "Clock", options: "WorkFlowEngineOptions", subscriptions: "Subscriptions", signing_keys: "SigningKeys") -> None:  # noqa: PLR0917
         self._dal = dal
         self._publisher = publisher
         self._clock = clock
         self._options = options
+        self._subscriptions = subscriptions
+        self._signing_keys = signing_keys
 
     def trigger(self, request: "LifeCycleTriggerRequest", deadline: "Deadline") -> "LifeCycleTriggerResult":
         """Raise an event (guidelines 3.1); whatever breaks is said, also with the database down."""
@@ -48,6 +54,22 @@ class WorkFlowEngine:
 
     def ack(self, request: "AckRequest", principal: str, deadline: "Deadline") -> "AckAnswer | AckBatchAnswer":
         return self._acks.ack(request, principal, deadline)
+
+    def import_blueprint(self, request: "ImportRequest", deadline: "Deadline") -> "ImportResult":
+        result = self.blueprint_importer.import_blueprint(request, deadline)
+        self.invalidate()
+        return result
+
+    def register_consumer(self, request: "RegisterConsumerRequest", principal: str, deadline: "Deadline") -> "ConsumerRegistration":
+        return self._consumers.register_consumer(request, principal, deadline)
+
+    def beat_consumer(self, request: "HeartbeatRequest", principal: str, deadline: "Deadline") -> "HeartbeatResult":
+        return self._consumers.beat_consumer(request, principal, deadline)
+
+    def delete_consumer(self, env_code: int, consumer: str, principal: str, deadline: "Deadline") -> "ConsumerDeletion":
+        from workflow_engine.models.consumer import ConsumerKey
+
+        return self._consumers.delete_consumer(ConsumerKey(env_code=env_code, consumer=consumer), principal, deadline)
 
     def invalidate(self) -> None:
         """Forget cached blueprints."""
@@ -95,6 +117,20 @@ class WorkFlowEngine:
         from workflow_engine.engine.ack_manager import AckManager
 
         return AckManager(self._dal, self._options)
+
+    @cached_property
+    def blueprint_importer(self) -> "BlueprintImporter":
+        from workflow_engine.engine.blueprint_importer import BlueprintImporter
+
+        return BlueprintImporter(self._dal, self._clock)
+
+    @cached_property
+    def _consumers(self) -> "ConsumerManager":
+        from workflow_engine.engine.consumers import ConsumerManager, ConsumerPorts
+        from workflow_engine.engine.rules.registration import EndpointLimits
+
+        limits = EndpointLimits(accounts=self._options.endpoint_accounts, hosts=self._options.endpoint_hosts)
+        return ConsumerManager(self._dal, self._clock, self._options, ConsumerPorts(subscriptions=self._subscriptions, signing_keys=self._signing_keys, limits=limits))
 
     @cached_property
     def _outbox(self) -> "Outbox":
