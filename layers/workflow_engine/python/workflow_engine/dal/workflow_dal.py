@@ -25,6 +25,7 @@ from workflow_engine.dal.leaf.monitor_lease import MonitorLeaseDAL
 from workflow_engine.dal.leaf.notice import NoticeDAL
 from workflow_engine.dal.leaf.policy import DefPolicyDAL, PolicyDAL, TimeoutsDAL
 from workflow_engine.dal.leaf.subscription import SubscriptionDAL
+from workflow_engine.dal.leaf.timeline import TimelineDAL
 from workflow_engine.dal.load import DbExecutionLoad, Deadline, Transaction
 from workflow_engine.dal.packet import Query, Statement
 from workflow_engine.dal.restart import Restarts
@@ -55,6 +56,7 @@ class WorkFlowDAL:
         self.events = EventsDAL()
         self.policy = PolicyDAL()
         self.state = StateDAL()
+        self.timeline = TimelineDAL()
         self.timeouts = TimeoutsDAL()
         self.transition = TransitionDAL()
         self.dispatch = DispatchDAL()
