@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from workflow_engine.engine.ports import Clock
 
 Row = TypeVar("Row")
-# Environment, definition, version and policy.
-_FIXED_IDS = 4
+# The unit itself, environment, definition, version and policy.
+_FIXED_IDS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +57,7 @@ class BlueprintImporter:
         return PlannedActivation(activation=activation, statements=statements)
 
     def _import(self, draft: ImportDraft, ids: "UnitIds", load: "DbExecutionLoad") -> ImportResult:
-        ids.rewind()
-        own = None
-        if not draft.request.dry_run:
-            own = OwnIds(env_id=ids.next_id(), definition_id=ids.next_id(), def_version_id=ids.next_id(), policy_id=ids.next_id())
+        own = None if draft.request.dry_run else _own_ids(ids)
         seen = self._read(load, draft)
         decision = decide_import(draft, seen, own)
         if own is not None:
@@ -90,19 +87,24 @@ class BlueprintImporter:
 
     def _read_for_policy(self, load: "DbExecutionLoad", draft: ImportDraft) -> ImportSeen:
         dal, env_code, key = self._dal, draft.request.env_code, draft.def_key
-        locked, versions, links, environments, targets = dal.read(
+        locked, versions, links, environments, active = dal.read(
             load,
             dal.definition.lock_by_key(env_code, key),
             dal.def_version.list_by_key(env_code, key),
             dal.def_policy.list_by_key(env_code, key),
             dal.environment.get_by_code(env_code),
-            dal.def_version.get_target(env_code, key, draft.for_version),
+            dal.def_version.get_active_text_by_key(env_code, key),
         )
-        return ImportSeen(definition=_first(locked), versions=versions, links=links, environment=_first(environments), target=_first(targets))
+        return ImportSeen(definition=_first(locked), versions=versions, links=links, environment=_first(environments), active=_first(active))
 
 
 def _first(rows: "Sequence[Row]") -> "Row | None":
     return rows[0] if rows else None
+
+
+def _own_ids(ids: "UnitIds") -> OwnIds:
+    ids.rewind()
+    return OwnIds(env_id=ids.next_id(), definition_id=ids.next_id(), def_version_id=ids.next_id(), policy_id=ids.next_id())
 
 
 def _ids_needed(draft: ImportDraft) -> int:

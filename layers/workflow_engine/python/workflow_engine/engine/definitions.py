@@ -54,7 +54,7 @@ class DefinitionReader:
             heads, texts, policies = dal.read(
                 load,
                 dal.definition.get_active_by_key(env_code, key),
-                dal.def_version.get_target(env_code, key, None),
+                dal.def_version.get_active_text_by_key(env_code, key),
                 dal.policy.get_current_by_key(env_code, key),
             )
             if not heads or not texts:

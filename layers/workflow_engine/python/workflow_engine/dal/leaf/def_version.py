@@ -19,8 +19,8 @@ class DefVersionDAL:
     def list_by_key(self, env_code: int, def_key: str) -> Query[DefVersionRow]:
         return query(QRY_DEF_VERSION.LIST_BY_KEY, DefVersionRow, ENV_CODE=env_code, DEF_KEY=def_key, TAKE=MOST_VERSIONS)
 
-    def get_target(self, env_code: int, def_key: str, for_version: int | None) -> Query[DefVersionTextRow]:
-        return query(QRY_DEF_VERSION.GET_TARGET, DefVersionTextRow, ENV_CODE=env_code, DEF_KEY=def_key, FOR_VERSION=for_version)
+    def get_active_text_by_key(self, env_code: int, def_key: str) -> Query[DefVersionTextRow]:
+        return query(QRY_DEF_VERSION.GET_ACTIVE_TEXT_BY_KEY, DefVersionTextRow, ENV_CODE=env_code, DEF_KEY=def_key)
 
     def list_by_key_paged(self, env_code: int, def_key: str, before_version: int, take: int) -> Query[DefVersionListRow]:
         return query(QRY_DEF_VERSION.LIST_BY_KEY_PAGED, DefVersionListRow, ENV_CODE=env_code, DEF_KEY=def_key, BEFORE_VERSION=before_version, TAKE=take)

@@ -29,7 +29,7 @@ class ImportSeen:
     versions: Sequence[DefVersionRow]
     links: Sequence[PolicyLinkRow]
     newest_policy: PolicyTextRow | None = None
-    target: DefVersionTextRow | None = None
+    active: DefVersionTextRow | None = None
     categories: Sequence[CategoryRow] = ()
 
 
@@ -124,16 +124,13 @@ def _carried(definition: DefinitionDraft, seen: ImportSeen, findings: Findings) 
 
 
 def _policy_alone(draft: ImportDraft, seen: ImportSeen, findings: Findings) -> tuple[PolicyDraft, DefVersionRow]:
-    target = next((row for row in seen.versions if seen.target and row.def_version_id == seen.target.def_version_id), None)
-    if seen.definition is None or seen.target is None or target is None:
+    """A policy without a definition beside it is judged by, and linked to, the active version: new instances get the policy imported last."""
+    target = next((row for row in seen.versions if seen.active and row.def_version_id == seen.active.def_version_id), None)
+    if seen.active is None or target is None:
         raise NotFoundError("definition", f"the policy is for a definition that environment {draft.request.env_code} does not have")
-    policy = draft_policy(draft.request.policy, machine_of(load_definition(seen.target.document)))
+    policy = draft_policy(draft.request.policy, machine_of(load_definition(seen.active.document)))
     if draft.for_version not in (None, target.version):
-        findings.warning(
-            "UNKNOWN_VERSION", _FOR_VERSION, f"there is no version {draft.for_version}; the policy is linked to version {target.version}, the active one"
-        )
-    if target.def_version_id != seen.definition.active_version_id:
-        findings.warning(
-            "VERSION_NOT_ACTIVE", _FOR_VERSION, f"the policy is linked to version {target.version}, which is not active: new instances do not get it"
-        )
+        is_known = any(row.version == draft.for_version for row in seen.versions)
+        code, what = ("OTHER_VERSION", "is not active") if is_known else ("UNKNOWN_VERSION", "does not exist")
+        findings.warning(code, _FOR_VERSION, f"version {draft.for_version} {what}; the policy is linked to version {target.version}, which is active")
     return policy, target
