@@ -55,7 +55,7 @@ class ConsumerPorts:
 
     subscriptions: Subscriptions
     signing_keys: SigningKeys
-    limits: EndpointLimits
+    limits: EndpointLimits = EndpointLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
