@@ -1,7 +1,7 @@
 """What handlers count: one function an answer, so that the names of metrics stand in one place."""
 
 from workflow_engine.entry.observability import count
-from workflow_engine.models.ack import AckAnswer, AckBatchAnswer, AckRequest
+from workflow_engine.models.ack import AckAnswer, AckBatchAnswer, AckItem, AckRequest
 from workflow_engine.models.enums import AckOutcome
 from workflow_engine.models.trigger import LifeCycleTriggerResult
 
@@ -25,6 +25,6 @@ def count_acks(request: AckRequest, answer: AckAnswer | AckBatchAnswer) -> AckAn
     """Count what changed something; repeats and refusals say nothing new."""
     answers = answer.items if isinstance(answer, AckBatchAnswer) else [answer]
     for item, given in zip(request.items(), answers, strict=True):
-        if given.result == "applied":
+        if isinstance(item, AckItem) and given.result == "applied":
             count(_ACK_METRICS[item.outcome])
     return answer

@@ -35,13 +35,13 @@ class HttpApp:
 
     def resolve(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
         """Answer the request, whatever happens; a failure of ours is logged and told without details."""
-        with observability.invocation(self.name, context):
+        with observability.invocation(self.name, context) as started:
             try:
                 response = self._respond(event, context)
             except Exception as error:  # noqa: BLE001  # the last line of defence: the caller gets a problem document, we get the trace
                 response = problem_response(error)
                 observability.failed(error, response.status)
-            observability.answered(response.status)
+            observability.answered(response.status, started)
             return response.for_gateway()
 
     def _respond(self, event: Mapping[str, Any], context: Any) -> HttpResponse:

@@ -52,15 +52,13 @@ def metrics() -> Metrics:
 
 
 @contextmanager
-def invocation(function: str, context: Any) -> Generator[None]:
-    """Start with clean keys, and send the metrics whatever happens."""
+def invocation(function: str, context: Any) -> Generator[float]:
+    """Start with clean keys, and send the metrics whatever happens; gives the moment it began."""
     logger().clear_state()
     add_keys(function=function, aws_request_id=getattr(context, "aws_request_id", None))
-    started = time.perf_counter()
     try:
-        yield
+        yield time.perf_counter()
     finally:
-        add_keys(seconds=round(time.perf_counter() - started, 4))
         if metrics().metric_set:
             metrics().flush_metrics()
 
@@ -92,8 +90,8 @@ def failed(error: BaseException, status: int) -> None:
         logger().info("request refused", extra={"code": getattr(error, "code", type(error).__name__)})
 
 
-def answered(status: int) -> None:
-    logger().info("answered", extra={"status": status})
+def answered(status: int, started: float) -> None:
+    logger().info("answered", extra={"status": status, "seconds": round(time.perf_counter() - started, 4)})
 
 
 def count(name: str, value: float = 1) -> None:

@@ -74,24 +74,22 @@ def invalid_request(error: ValidationError, given: Mapping[str, Any]) -> Invalid
     """Translate pydantic's findings: a pointer from the request's root, a code, a sentence; never the value."""
     found: dict[tuple[str, str], ErrorItem] = {}
     for item in error.errors(include_url=False, include_input=False, include_context=False):
-        pointer, code = _pointer(item["loc"], given), item["type"].upper()
+        pointer, code = _pointer(item["loc"], given, is_missing=item["type"] == "missing"), item["type"].upper()
         found.setdefault((pointer, code), ErrorItem(pointer=pointer, code=code, message=item["msg"].removeprefix("Value error, ")))
     return InvalidRequestError("the request is not valid", tuple(found.values()))
 
 
-def _pointer(location: tuple[int | str, ...], given: Any) -> str:
-    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in _parts_in(location, given))
+def _pointer(location: tuple[int | str, ...], given: Any, *, is_missing: bool) -> str:
+    parts = _parts_in(location[:-1], given) + [*location[-1:]] if is_missing else _parts_in(location, given)
+    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
 
 
 def _parts_in(location: tuple[int | str, ...], given: Any) -> list[int | str]:
-    """Leave out the names of union branches, which are no part of what was sent; a missing field is the last part."""
+    """Leave out the names of union branches, which are no part of what was sent."""
     if not location:
         return []
     part, rest = location[0], location[1:]
-    if _holds(given, part):
-        return [part, *_parts_in(rest, given[part])]
-    is_missing_field = isinstance(given, dict) and not rest
-    return [part] if is_missing_field else _parts_in(rest, given)
+    return [part, *_parts_in(rest, given[part])] if _holds(given, part) else _parts_in(rest, given)
 
 
 def _holds(value: Any, part: int | str) -> bool:
