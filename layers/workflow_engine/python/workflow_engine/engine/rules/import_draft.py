@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from workflow_engine.engine.rules.canonical import author_json
 from workflow_engine.engine.rules.definition_document import definition_hash, parse_definition
+from workflow_engine.engine.rules.document_limits import is_storable_text
 from workflow_engine.engine.rules.findings import Findings
 from workflow_engine.engine.rules.machine import Machine, machine_of
 from workflow_engine.engine.rules.names import name_key
@@ -57,9 +58,10 @@ def draft_import(request: ImportRequest) -> ImportDraft:
     if request.definition is not None and definition is None:
         _look_at_policy(request, findings)
         raise InvalidDefinitionError("the definition cannot be imported", _items(findings))
-    if definition is None and def_name is None:
+    if definition is None and (def_name is None or not is_storable_text(def_name)):
         _look_at_policy(request, findings)
-        findings.error("MISSING_KEY", POLICY_ROOT, "the policy does not say which definition it is for (for.definition)")
+        if def_name is None and isinstance(request.policy, dict):
+            findings.error("MISSING_KEY", POLICY_ROOT, "the policy does not say which definition it is for (for.definition)")
         raise InvalidPolicyError("the policy cannot be imported", _items(findings))
     drafted = _draft_definition(definition, request.definition) if definition else None
     policy = draft_policy(request.policy, drafted.machine) if drafted and request.policy is not None else None
