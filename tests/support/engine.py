@@ -59,7 +59,7 @@ class RecordingPublisher:
     refuse: Callable[[WorkMessage], bool] = lambda _message: False
     breaks: Exception | None = None
 
-    def publish(self, messages: Sequence[WorkMessage]) -> list[PublishFailure]:
+    def publish(self, messages: Sequence[WorkMessage], deadline: Deadline) -> list[PublishFailure]:  # noqa: ARG002  # the port's shape
         if self.breaks:
             raise self.breaks
         refused = [message for message in messages if self.refuse(message)]

@@ -14,6 +14,7 @@ from workflow_engine.dal.leaf.category import CategoryDAL
 from workflow_engine.dal.leaf.consumer import ConsumerDAL
 from workflow_engine.dal.leaf.def_version import DefVersionDAL, EventsDAL, StateDAL, TransitionDAL
 from workflow_engine.dal.leaf.definition import DefinitionDAL
+from workflow_engine.dal.leaf.due import DueDAL
 from workflow_engine.dal.leaf.environment import EnvironmentDAL
 from workflow_engine.dal.leaf.health import HealthDAL
 from workflow_engine.dal.leaf.id_block import IdBlockDAL
@@ -26,6 +27,7 @@ from workflow_engine.dal.leaf.notice import NoticeDAL
 from workflow_engine.dal.leaf.policy import DefPolicyDAL, PolicyDAL, TimeoutsDAL
 from workflow_engine.dal.leaf.subscription import SubscriptionDAL
 from workflow_engine.dal.leaf.timeline import TimelineDAL
+from workflow_engine.dal.leaf.why import WhyDAL
 from workflow_engine.dal.load import DbExecutionLoad, Deadline, Transaction
 from workflow_engine.dal.packet import Query, Statement
 from workflow_engine.dal.restart import Restarts
@@ -61,6 +63,7 @@ class WorkFlowDAL:
         self.transition = TransitionDAL()
         self.dispatch = DispatchDAL()
         self.consumer = ConsumerDAL()
+        self.due = DueDAL()
         self.environment = EnvironmentDAL()
         self.health = HealthDAL()
         self.hook = HookDAL()
@@ -73,6 +76,7 @@ class WorkFlowDAL:
         self.monitor_lease = MonitorLeaseDAL()
         self.notice = NoticeDAL()
         self.subscription = SubscriptionDAL()
+        self.why = WhyDAL()
 
     @overload
     def read(self, load: DbExecutionLoad, a: Query[A], /) -> tuple[list[A]]: ...

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from workflow_engine.engine.ports import PublishFailure
@@ -34,13 +34,26 @@ class Outbox:
         return [self._dal.notice.insert([(ids.fresh_id(), notice) for notice in notices])] if notices else []
 
     def send(self, messages: Sequence[WorkMessage], notices: Sequence[LifeCycleNotice], deadline: "Deadline") -> int:
-        """Publish what a unit committed; return how many messages were not taken."""
-        failures = self._publish(messages)
+        """Publish what a unit committed and say what was not taken; return how many that were."""
+        failures = self.send_quietly(messages, notices, deadline)
         if failures:
-            self._give_back(failures, deadline)
+            self.raise_notices(self.failure_notices(failures), deadline)
+        return len(failures)
+
+    def send_quietly(self, messages: Sequence[WorkMessage], notices: Sequence[LifeCycleNotice], deadline: "Deadline") -> list[PublishFailure]:
+        """Publish, give back what was not taken, and leave it to the caller to say so."""
+        failures = self._publish(messages, deadline)
+        kept = [failure.message for failure in failures if failure.message.ack_id is not None]
+        if kept:
+            self._give_back(kept, deadline)
         if notices:
             self._publisher.publish_notices(notices)
-        return len(failures)
+        return failures
+
+    def failure_notices(self, failures: Sequence[PublishFailure]) -> list[LifeCycleNotice]:
+        now = self._clock.now()
+        retry_at = now + timedelta(seconds=self._options.ack_pending_resend_seconds)
+        return [_failure_notice(group, now, retry_at) for group in _by_consumer(failures)]
 
     def raise_notices(self, notices: Sequence[LifeCycleNotice], deadline: "Deadline") -> None:
         """Store and publish notices that belong to no change; never fails its caller."""
@@ -53,35 +66,29 @@ class Outbox:
             _log.warning("notices could not be stored", extra={"codes": [notice.code.value for notice in notices]})
         self._publisher.publish_notices(notices)
 
-    def _publish(self, messages: Sequence[WorkMessage]) -> list[PublishFailure]:
+    def _publish(self, messages: Sequence[WorkMessage], deadline: "Deadline") -> list[PublishFailure]:
         if not messages:
             return []
         try:
-            return self._publisher.publish(messages)
+            return self._publisher.publish(messages, deadline)
         except Exception as error:  # whatever goes wrong while raising must not reach the caller, whose change is committed
             _log.exception("raising events failed")
             return [PublishFailure(message=message, reason=type(error).__name__, is_handler_error=True) for message in messages]
 
-    def _give_back(self, failures: Sequence[PublishFailure], deadline: "Deadline") -> None:
+    def _give_back(self, messages: Sequence[WorkMessage], deadline: "Deadline") -> None:
         """Return the attempts, due again after the window, so that an outage of SNS exhausts nobody."""
-        ids = self._dal.unit_ids()
-        notices: list[LifeCycleNotice] = []
 
         def unit(load: "DbExecutionLoad") -> None:
-            rows = self._dal.read(load, self._dal.instance.lock_by_ids(sorted({failure.message.instance_id for failure in failures})))
+            self._dal.read(load, self._dal.instance.lock_by_ids(sorted({message.instance_id for message in messages})))
             now = self._clock.now()
             retry_at = now + timedelta(seconds=self._options.ack_pending_resend_seconds)
-            refs = {row.instance_id: (row.instance_guid, row.external_ref) for row in rows[0]}
-            kept = [failure.message for failure in failures if failure.message.ack_id is not None]
-            notices[:] = [_failure_notice(group, refs, (now, time_text(retry_at))) for group in _by_consumer(failures)]
-            self._dal.write(load, [*(self._dal.ack_consumer.give_back(message, retry_at, now) for message in kept), *self.notice_statements(notices, ids)])
+            self._dal.write(load, [self._dal.ack_consumer.give_back(message, retry_at, now) for message in messages])
 
         try:
-            self._dal.run(deadline, unit)
+            self._dal.run(deadline, unit, reserve=0)
         except StorageError:
             # The rows stay claimed: due again after their window, one attempt poorer.
-            _log.warning("attempts could not be given back", extra={"count": len(failures)})
-        self._publisher.publish_notices(notices)
+            _log.warning("attempts could not be given back", extra={"count": len(messages)})
 
 
 def _by_consumer(failures: Sequence[PublishFailure]) -> list[list[PublishFailure]]:
@@ -91,19 +98,16 @@ def _by_consumer(failures: Sequence[PublishFailure]) -> list[list[PublishFailure
     return list(groups.values())
 
 
-def _failure_notice(group: Sequence[PublishFailure], refs: dict[int, tuple[str, str]], times: tuple[object, str]) -> LifeCycleNotice:
-    """One notice per consumer, with a count."""
-    first = group[0].message
-    guid, ref = refs.get(first.instance_id, (None, None)) if len({failure.message.instance_id for failure in group}) == 1 else (None, None)
+def _failure_notice(group: Sequence[PublishFailure], now: datetime, retry_at: datetime) -> LifeCycleNotice:
+    """One notice per consumer, with a count; a single event is named."""
+    first, is_single = group[0].message, len(group) == 1
     return LifeCycleNotice(
         code=NoticeCode.EVENT_HANDLER_ERROR if group[0].is_handler_error else NoticeCode.DISPATCH_FAILURE,
-        occurred_at=times[0],  # type: ignore[arg-type]
+        occurred_at=now,
         env_code=first.env_code,
-        instance_id=first.instance_id if guid else None,
-        instance_guid=guid,
-        external_ref=ref,
+        instance_id=first.instance_id if is_single else None,
         consumer_id=first.consumer_id,
         consumer=first.consumer,
-        ack_guid=first.webhook_id if len(group) == 1 and first.ack_id else None,
-        data={"count": len(group), "reason": group[0].reason, "retry_at": times[1]},
+        ack_guid=first.webhook_id if is_single and first.ack_id else None,
+        data={"count": len(group), "reason": group[0].reason, "retry_at": time_text(retry_at)},
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from workflow_engine.dal.load import Deadline
 from workflow_engine.models.events import WorkMessage
 from workflow_engine.models.notice import LifeCycleNotice
 
@@ -34,8 +35,8 @@ class PublishFailure:
 class Publisher(Protocol):
     """The engine's two outlets."""
 
-    def publish(self, messages: Sequence[WorkMessage]) -> list[PublishFailure]:
-        """Send work events in the given order; return those that were not taken."""
+    def publish(self, messages: Sequence[WorkMessage], deadline: Deadline) -> list[PublishFailure]:
+        """Send work events in the given order; return those that were not taken, also for want of time."""
         ...
 
     def publish_notices(self, notices: Sequence[LifeCycleNotice]) -> None:

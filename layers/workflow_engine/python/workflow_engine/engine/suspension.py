@@ -93,19 +93,22 @@ class Suspension:
         after = replace(instance, flags=instance.flags & ~LifeCycleInstanceFlag.SUSPENDED, suspended_by=None, message=None)
         return after, self._dal.instance.update_flags(after, self.due_after_resume(load, after), now)
 
-    def rearm(self, rows: InstanceRows, changed: dict[tuple[int, int], AckConsumerRow], *, reopen: bool, now: datetime) -> Rearmed:
-        """Make sent open rows due now, reopen what was given up if asked, and release each lane's lowest held seq where nothing lower blocks."""
+    def rearm(self, rows: InstanceRows, changed: dict[tuple[int, int], AckConsumerRow], *, reopen: bool, now: datetime, hold_back: bool = False) -> Rearmed:
+        """Make sent open rows due now, reopen what was given up if asked, and release each lane's lowest held seq where nothing lower blocks.
+
+        `hold_back` leaves what is released to the monitor, for callers that do not publish.
+        """
         open_rows = [row for row in [*rows.pending, *rows.delivered] if row.key not in changed and row.next_due is None]
         alive = {consumer_id for consumer_id, row in rows.consumers.items() if not row.is_deleted}
         reopened = [self._reopened(row, now) for row in rows.gave_up if reopen and row.consumer_id in alive and row.key not in changed]
         after = changed | {row.key: row for row in reopened}
         released: list[AckConsumerRow] = []
         for consumer_id in sorted({row.consumer_id for row in rows.held}):
-            released += self._released(rows, consumer_id, after, now)
+            released += self._released(rows, consumer_id, after, now, hold_back=hold_back)
         statements = [*self._set_due(open_rows, now, now), *(self._dal.ack_consumer.update(row) for row in [*reopened, *released])]
         return Rearmed(statements=statements, released=[row for row in released if row.sends])
 
-    def _released(self, rows: InstanceRows, consumer_id: int, changed: dict[tuple[int, int], AckConsumerRow], now: datetime) -> list[AckConsumerRow]:
+    def _released(self, rows: InstanceRows, consumer_id: int, changed: dict[tuple[int, int], AckConsumerRow], now: datetime, *, hold_back: bool) -> list[AckConsumerRow]:
         lane = LaneView(
             blockers=[row for row in [*rows.pending, *rows.gave_up] if row.consumer_id == consumer_id],
             held=[row for row in rows.held if row.consumer_id == consumer_id],
@@ -113,7 +116,7 @@ class Suspension:
         of_lane = {key: row for key, row in changed.items() if row.consumer_id == consumer_id}
         consumer = rows.consumers[consumer_id]
         live = is_live(consumer.beat_seconds, bool(consumer.is_always_live), consumer.last_beat, now, self._options.consumer_ttl_seconds)
-        return release(free_rows(lane, of_lane), is_live=live, now=now, options=self._options)
+        return release(free_rows(lane, of_lane), is_live=live and not hold_back, now=now, options=self._options)
 
     def _reopened(self, row: AckConsumerRow, now: datetime) -> AckConsumerRow:
         return replace(row, status=AckStatus.PENDING, next_due=now, trigger_count=0, gave_up=None, modified=now)

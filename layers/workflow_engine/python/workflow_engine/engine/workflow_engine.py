@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from workflow_engine.engine.blueprint_importer import BlueprintImporter
     from workflow_engine.engine.blueprint_manager import BlueprintManager
     from workflow_engine.engine.consumers import ConsumerManager
+    from workflow_engine.engine.lifecycle_monitor import LifeCycleMonitor
+    from workflow_engine.engine.monitor import MonitorOrchestrator
     from workflow_engine.engine.outbox import Outbox
     from workflow_engine.engine.policy_enforcer import PolicyEnforcer
     from workflow_engine.engine.ports import Clock, Publisher, SigningKeys, Subscriptions
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from workflow_engine.engine.trigger import TriggerOrchestrator
     from workflow_engine.models.ack import AckAnswer, AckBatchAnswer, AckRequest
     from workflow_engine.models.consumer import ConsumerDeletion, ConsumerRegistration, HeartbeatRequest, HeartbeatResult, RegisterConsumerRequest
+    from workflow_engine.models.monitor import MonitorReport
     from workflow_engine.models.imports import ImportRequest, ImportResult
     from workflow_engine.models.trigger import LifeCycleTriggerRequest, LifeCycleTriggerResult
     from workflow_engine.options import WorkFlowEngineOptions
@@ -54,6 +57,14 @@ class WorkFlowEngine:
 
     def ack(self, request: "AckRequest", principal: str, deadline: "Deadline") -> "AckAnswer | AckBatchAnswer":
         return self._acks.ack(request, principal, deadline)
+
+    def run_monitor_once(self, deadline: "Deadline") -> "MonitorReport":
+        """One pass, whatever the lease."""
+        return self._monitor.run_monitor_once(deadline)
+
+    def run_monitor(self, deadline: "Deadline") -> "MonitorReport":
+        """Passes at their interval until the minute is over, if the lease is to be had."""
+        return self.life_cycle_monitor.run(deadline)
 
     def import_blueprint(self, request: "ImportRequest", deadline: "Deadline") -> "ImportResult":
         result = self.blueprint_importer.import_blueprint(request, deadline)
@@ -155,6 +166,29 @@ class WorkFlowEngine:
         from workflow_engine.engine.trigger import TriggerOrchestrator
 
         return TriggerOrchestrator(self._dal, self.blueprint_manager, self.state_machine, self.policy_enforcer, self._pipeline, self._outbox, self._clock)
+
+    @cached_property
+    def _monitor(self) -> "MonitorOrchestrator":
+        from workflow_engine.engine.closing import Closing
+        from workflow_engine.engine.monitor import MonitorOrchestrator
+        from workflow_engine.engine.overdue import OverDueWatch
+        from workflow_engine.engine.redispatch import Redispatch
+        from workflow_engine.engine.timeouts import TimeoutWatch
+
+        dal, blueprints, outbox, clock, options = self._dal, self.blueprint_manager, self._outbox, self._clock, self._options
+        jobs = (
+            OverDueWatch(dal, blueprints, outbox, clock, options),
+            Redispatch(dal, self._suspension, outbox, clock, options),
+            TimeoutWatch(dal, blueprints, self.state_machine, self._pipeline, outbox, clock, options),
+            Closing(dal, self._suspension, clock, options),
+        )
+        return MonitorOrchestrator(dal, jobs, outbox, clock, options)
+
+    @cached_property
+    def life_cycle_monitor(self) -> "LifeCycleMonitor":
+        from workflow_engine.engine.lifecycle_monitor import LifeCycleMonitor
+
+        return LifeCycleMonitor(self._dal, self._monitor, self._clock, self._options)
 
     @cached_property
     def _acks(self) -> "AckOutcomeOrchestrator":

@@ -34,6 +34,7 @@ class DispatchConsumerRow:
     deleted_id: int
     closed_ack_id: int | None
     down_noticed_at: datetime | None
+    modified: datetime
 
     @property
     def is_deleted(self) -> bool:

@@ -70,3 +70,9 @@ class DispatchDAL:
 
     def list_consumers(self) -> Query[DispatchConsumerRow]:
         return query(QRY_DISPATCH.LIST_CONSUMERS, DispatchConsumerRow, NOT_DELETED=0, TAKE=_TAKE)
+
+    def note_down(self, consumer_id: int, now: datetime) -> Statement:
+        return statement(QRY_DISPATCH.UPDATE_DOWN_NOTICED, CONSUMER_ID=consumer_id, NOW=now)
+
+    def note_closed(self, consumer_id: int, closed_ack_id: int | None) -> Statement:
+        return statement(QRY_DISPATCH.UPDATE_CLOSED, CONSUMER_ID=consumer_id, CLOSED_ACK_ID=closed_ack_id)

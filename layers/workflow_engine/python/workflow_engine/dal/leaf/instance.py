@@ -5,7 +5,7 @@ from datetime import datetime
 
 from workflow_engine.dal.packet import Query, Statement, query, statement
 from workflow_engine.models.ack import AckInstanceRow
-from workflow_engine.models.due import DueInstanceRow
+from workflow_engine.models.due import DueInstanceRow, InstanceIdRow
 from workflow_engine.models.enums import StateDueKind
 from workflow_engine.models.instance import InstanceRow
 from workflow_engine.models.transition import InstanceState, NewInstance, StateDue
@@ -27,6 +27,10 @@ class InstanceDAL:
 
     def lock_free_by_ids(self, instance_ids: Sequence[int]) -> Query[InstanceRow]:
         return query(QRY_INSTANCE.LIST_UNLOCKED_BY_IDS, InstanceRow, INSTANCE_IDS=sorted(instance_ids))
+
+    def list_existing(self, instance_ids: Sequence[int]) -> Query[InstanceIdRow]:
+        """Tell a missing instance from one that somebody else has locked."""
+        return query(QRY_INSTANCE.LIST_EXISTING, InstanceIdRow, INSTANCE_IDS=list(instance_ids))
 
     def list_ids_by_ack_guids(self, ack_guids: Sequence[str]) -> Query[AckInstanceRow]:
         return query(QRY_INSTANCE.LIST_IDS_BY_ACK_GUIDS, AckInstanceRow, ACK_GUIDS=list(ack_guids))

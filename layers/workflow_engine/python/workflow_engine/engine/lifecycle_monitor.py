@@ -1,0 +1,66 @@
+"""LifeCycleMonitor: scheduling and gate only; what a pass does, the engine knows (guidelines 4.7)."""
+
+import logging
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from workflow_engine.errors import StorageError
+from workflow_engine.models.monitor import MonitorReport
+
+if TYPE_CHECKING:
+    from workflow_engine.dal import Deadline, WorkFlowDAL
+    from workflow_engine.engine.monitor import MonitorOrchestrator
+    from workflow_engine.engine.ports import Clock
+    from workflow_engine.options import WorkFlowEngineOptions
+
+_log = logging.getLogger(__name__)
+LEASE_SECONDS = 30
+# EventBridge comes once a minute; the last pass begins early enough to end before the next invocation.
+RUN_SECONDS = 50
+
+
+class LifeCycleMonitor:
+    """A lease row keeps it to one; it saves work, correctness with two is the claims' job."""
+
+    def __init__(self, dal: "WorkFlowDAL", orchestrator: "MonitorOrchestrator", clock: "Clock", options: "WorkFlowEngineOptions") -> None:
+        self._dal = dal
+        self._orchestrator = orchestrator
+        self._clock = clock
+        self._options = options
+
+    def run(self, deadline: "Deadline") -> MonitorReport:
+        """Make a pass every interval until the minute is nearly over; whoever has no lease tries each second."""
+        owner, total = str(uuid4()), MonitorReport()
+        ends_at = self._clock.real_now() + timedelta(seconds=RUN_SECONDS)
+        try:
+            while deadline.remaining() > 0:
+                began = self._clock.real_now()
+                wait = float(self._options.monitor_interval_seconds)
+                if self._take(owner, deadline):
+                    total.add(self._orchestrator.run_monitor_once(deadline, lambda: self._take(owner, deadline)))
+                else:
+                    wait = 1.0
+                wait -= (self._clock.real_now() - began).total_seconds()
+                if self._clock.real_now() + timedelta(seconds=max(0.0, wait)) >= ends_at:
+                    break
+                self._clock.sleep(max(0.0, wait))
+        finally:
+            self._release(owner, deadline)
+        return total
+
+    def _take(self, owner: str, deadline: "Deadline") -> bool:
+        now = self._clock.real_now()
+        lease = self._dal.monitor_lease
+        try:
+            rows = self._dal.run_reading(deadline, lambda load: self._dal.write(load, [lease.take(owner, now, now + timedelta(seconds=LEASE_SECONDS)), lease.get()]))[1]
+        except StorageError:
+            _log.warning("the monitor's lease could not be asked for")
+            return False
+        return bool(rows) and rows[0].owner == owner
+
+    def _release(self, owner: str, deadline: "Deadline") -> None:
+        try:
+            self._dal.run_reading(deadline, lambda load: self._dal.write(load, [self._dal.monitor_lease.release(owner, self._clock.real_now())]))
+        except StorageError:
+            _log.warning("the monitor's lease could not be given back; it runs out by itself")
