@@ -14,6 +14,7 @@ from workflow_engine.adapters.clock import SystemClock
 from workflow_engine.adapters.signing import Signer
 from workflow_engine.adapters.sns import SnsPublisher
 from workflow_engine.adapters.sns_batch import MAX_BYTES, BatchEntry, cut
+from workflow_engine.dal import Deadline
 from workflow_engine.errors import StorageError
 from workflow_engine.models.enums import EventKind, NoticeCode
 from workflow_engine.models.events import WorkMessage
@@ -36,6 +37,7 @@ HOOK = WorkMessage(
     attempt=2,
     first_sent_at=MOMENT,
 )
+SOON = Deadline.after(600)
 SIGNER = Signer(lambda: ["master"])
 
 
@@ -49,13 +51,13 @@ def messages(*lanes: int) -> list[WorkMessage]:
 
 
 def failed(stub: SnsStub, sent: list[WorkMessage]) -> dict[str, str]:
-    return {failure.message.body: failure.reason for failure in publisher(stub).publish(sent)}
+    return {failure.message.body: failure.reason for failure in publisher(stub).publish(sent, SOON)}
 
 
 @pytest.mark.scenario(115)
 def test_a_hook_carries_ten_attributes_and_a_transition_has_no_route():
     with running_stub() as stub:
-        assert publisher(stub).publish([HOOK, replace(HOOK, kind=EventKind.TRANSITION, route=None)]) == []
+        assert publisher(stub).publish([HOOK, replace(HOOK, kind=EventKind.TRANSITION, route=None)], SOON) == []
         hook, transition = attributes_of(stub.calls[0], 1), attributes_of(stub.calls[0], 2)
     assert stub.calls[0]["TopicArn"] == WORK
     signed = {name: hook.pop(name) for name in ("webhook-timestamp", "webhook-signature")}
@@ -76,7 +78,7 @@ def test_a_hook_carries_ten_attributes_and_a_transition_has_no_route():
 
 def test_the_reference_library_accepts_our_signature_with_the_consumers_key():
     with running_stub() as stub:
-        publisher(stub).publish([HOOK])
+        publisher(stub).publish([HOOK], SOON)
         attributes = attributes_of(stub.calls[0], 1)
     headers = {name: attributes[name] for name in ("webhook-id", "webhook-timestamp", "webhook-signature")}
     assert Webhook(SIGNER.signing_key(7)).verify(HOOK.body, headers) == {"kind": "hook"}
@@ -85,7 +87,7 @@ def test_the_reference_library_accepts_our_signature_with_the_consumers_key():
 @pytest.mark.scenario(115)
 def test_batches_are_cut_at_ten_messages_and_keep_their_order():
     with running_stub() as stub:
-        assert publisher(stub).publish(messages(*range(23))) == []
+        assert publisher(stub).publish(messages(*range(23)), SOON) == []
     assert [len(batch) for batch in stub.sent] == [10, 10, 3]
     assert [body for batch in stub.sent for body in batch] == [f"m{number}" for number in range(23)]
 
@@ -147,14 +149,14 @@ def test_without_its_signing_key_nothing_is_sent():
         raise StorageError("the secret cannot be read")
 
     with running_stub() as stub:
-        failures = publisher(stub, Signer(no_key)).publish(messages(1, 2))
+        failures = publisher(stub, Signer(no_key)).publish(messages(1, 2), SOON)
     assert [failure.reason for failure in failures] == ["the secret cannot be read"] * 2
     assert stub.calls == []
 
 
 def test_a_fault_that_is_not_of_sns_reaches_the_engine():
     with running_stub() as stub, pytest.raises(AttributeError):
-        publisher(stub).publish([replace(HOOK, first_sent_at=None)])  # type: ignore[arg-type]
+        publisher(stub).publish([replace(HOOK, first_sent_at=None)], SOON)  # type: ignore[arg-type]
 
 
 def test_a_notice_carries_only_the_attributes_it_has_and_its_failure_is_only_logged(caplog):
@@ -179,9 +181,16 @@ def test_a_notice_that_cannot_even_be_written_never_reaches_the_caller(caplog):
     assert "notices were not published" in caplog.text
 
 
+def test_without_time_for_a_call_nothing_more_is_sent():
+    with running_stub() as stub:
+        failures = publisher(stub).publish(messages(1, 2), Deadline.after(5))
+    assert [failure.reason for failure in failures] == ["NoTimeLeft"] * 2
+    assert stub.calls == []
+
+
 def test_nothing_to_send_calls_nobody():
     with running_stub() as stub:
-        assert publisher(stub).publish([]) == []
+        assert publisher(stub).publish([], SOON) == []
         publisher(stub).publish_notices([])
     assert stub.calls == []
 

@@ -8,6 +8,8 @@ from typing import Any
 CONNECT_SECONDS = 1
 READ_SECONDS = 3
 ATTEMPTS = 2
+# What one call can take when nobody answers, the pause between the attempts included.
+WORST_CALL_SECONDS = ATTEMPTS * (CONNECT_SECONDS + READ_SECONDS) + 1.0
 
 
 @lru_cache(maxsize=8)

@@ -8,6 +8,7 @@ from typing import Any
 from workflow_engine.adapters import aws
 from workflow_engine.adapters.signing import Signer
 from workflow_engine.adapters.sns_batch import BatchEntry, cut
+from workflow_engine.dal.load import Deadline
 from workflow_engine.engine.ports import Clock, PublishFailure
 from workflow_engine.errors import StorageError
 from workflow_engine.models.base import time_text
@@ -56,8 +57,8 @@ class SnsPublisher:
     clock: Clock
     client: Callable[[], Any] = sns_client
 
-    def publish(self, messages: Sequence[WorkMessage]) -> list[PublishFailure]:
-        """Send work events in the given order; return those that SNS did not take."""
+    def publish(self, messages: Sequence[WorkMessage], deadline: Deadline) -> list[PublishFailure]:
+        """Send work events in the given order; return those that SNS did not take, or for which there was no time."""
         try:
             entries = [self._work_entry(message) for message in messages]
         except StorageError as error:
@@ -65,6 +66,8 @@ class SnsPublisher:
             return [PublishFailure(message=message, reason=str(error)) for message in messages]
         progress = Progress()
         for batch in cut(entries):
+            if deadline.remaining() < aws.WORST_CALL_SECONDS:
+                progress.down = progress.down or "NoTimeLeft"
             self._publish_batch(batch, progress)
         return progress.failures
 

@@ -1,8 +1,9 @@
 """What handlers count: one function an answer, so that the names of metrics stand in one place."""
 
-from workflow_engine.entry.observability import count
+from workflow_engine.entry.observability import count, measure_seconds
 from workflow_engine.models.ack import AckAnswer, AckBatchAnswer, AckItem, AckRequest
 from workflow_engine.models.enums import AckOutcome
+from workflow_engine.models.monitor import MonitorReport
 from workflow_engine.models.trigger import LifeCycleTriggerResult
 
 _ACK_METRICS = {
@@ -10,6 +11,16 @@ _ACK_METRICS = {
     AckOutcome.PROCESSED: "AcksProcessed",
     AckOutcome.FAILED: "AcksFailed",
     AckOutcome.RETRY: "AcksRetried",
+}
+_MONITOR_METRICS = {
+    "MonitorPasses": "passes",
+    "MonitorFound": "found",
+    "MonitorSent": "sent",
+    "MonitorGivenBack": "given_back",
+    "MonitorFailed": "failed",
+    "MonitorTimedOut": "timed_out",
+    "MonitorNoticed": "noticed",
+    "InstancesSuspended": "suspended",
 }
 
 
@@ -28,3 +39,11 @@ def count_acks(request: AckRequest, answer: AckAnswer | AckBatchAnswer) -> AckAn
         if isinstance(item, AckItem) and given.result == "applied":
             count(_ACK_METRICS[item.outcome])
     return answer
+
+
+def count_monitor(report: MonitorReport) -> None:
+    """Zeros too: an alarm watches for the monitor that says nothing."""
+    for name, field in _MONITOR_METRICS.items():
+        count(name, getattr(report, field))
+    measure_seconds("MonitorSeconds", report.seconds)
+    measure_seconds("OldestDueSeconds", report.oldest_due_seconds)

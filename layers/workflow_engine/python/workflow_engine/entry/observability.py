@@ -13,6 +13,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 
+from workflow_engine.dal.load import Deadline
 from workflow_engine.engine.ports import Publisher, PublishFailure
 from workflow_engine.models.events import WorkMessage
 from workflow_engine.models.notice import LifeCycleNotice
@@ -108,8 +109,8 @@ class MeasuredPublisher:
 
     publisher: Publisher
 
-    def publish(self, messages: Sequence[WorkMessage]) -> list[PublishFailure]:
-        failures = self.publisher.publish(messages)
+    def publish(self, messages: Sequence[WorkMessage], deadline: Deadline) -> list[PublishFailure]:
+        failures = self.publisher.publish(messages, deadline)
         if failures:
             count("PublishFailures", len(failures))
         return failures

@@ -80,7 +80,7 @@ def invalid_request(error: ValidationError, given: Mapping[str, Any]) -> Invalid
 
 
 def _pointer(location: tuple[int | str, ...], given: Any, *, is_missing: bool) -> str:
-    parts = _parts_in(location[:-1], given) + [*location[-1:]] if is_missing else _parts_in(location, given)
+    parts = [*_parts_in(location[:-1], given), *location[-1:]] if is_missing else _parts_in(location, given)
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
 
 

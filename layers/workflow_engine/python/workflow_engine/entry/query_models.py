@@ -1,7 +1,7 @@
 """Query strings that belong to one route alone; lists have theirs beside their answers in `models`."""
 
 from workflow_engine.models.base import WorkFlowModel
-from workflow_engine.models.consumer import ConsumerName
+from workflow_engine.models.consumer import ConsumerName, PageSize
 from workflow_engine.models.trigger import EnvCode
 
 
@@ -14,3 +14,15 @@ class AckQuery(WorkFlowModel):
 
     env_code: EnvCode
     consumer: ConsumerName
+
+
+class ListDefinitionsQuery(WorkFlowModel):
+    env_code: EnvCode | None = None
+    limit: PageSize = 50
+    cursor: str | None = None
+
+
+class ListVersionsQuery(WorkFlowModel):
+    env_code: EnvCode
+    limit: PageSize = 50
+    cursor: str | None = None
