@@ -220,3 +220,13 @@ def test_only_a_policy_that_says_for_what_it_is_can_come_alone(importing):
     with pytest.raises(InvalidPolicyError) as refused:
         importing.run(None, {"rules": [{"via": 1}]})
     assert [(item.code, item.pointer) for item in refused.value.errors] == [("MISSING_KEY", "/policy/rules/0"), ("MISSING_KEY", "/policy")]
+
+
+def test_an_import_takes_two_round_trips_whether_or_not_it_writes(importing):
+    importing.run(definition_l(name="Warm"))
+    trips = []
+    for definition in (definition_l(), definition_l(), changed_l(version=2)):
+        before = importing.dal.round_trips
+        importing.run(definition, policy_l())
+        trips.append(importing.dal.round_trips - before)
+    assert trips == [2, 2, 2]

@@ -199,3 +199,14 @@ def test_a_policy_for_another_definition_than_the_one_beside_it_is_refused(impor
         importing.run(definition_l(), policy_vendor(rules=[], timeouts=[]))
     assert [(item.code, item.pointer) for item in refused.value.errors] == [("OTHER_DEFINITION", "/policy/for/definition")]
     assert set(importing.counts().values()) == {0}
+
+
+def test_policies_of_several_megabytes_are_stored_and_read(importing):
+    importing.run(definition_l())
+    for number in range(3):
+        importing.run(
+            None, policy_l(policy_name=f"large {number}", params=[{"code": "P", "data": "é" * 1_000_000}], rules=[{"state": "Submitted", "params": ["P"]}])
+        )
+    detail = importing.reader.get_definition(importing.env_code, "leave", soon())
+    assert (detail.policy_name, len(detail.policy["params"][0]["data"])) == ("large 2", 1_000_000)
+    assert importing.run(with_a_side_track(version=2)).policy.name == "large 2"
