@@ -1,6 +1,5 @@
 """Why an instance stands where it stands (design section 4): what is open, what is held and by what, who is down, what could move it."""
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from workflow_engine.errors import NotFoundError
 from workflow_engine.models.enums import InstanceStatus, StateDueKind, SuspendedBy
 from workflow_engine.models.flags import LifeCycleInstanceFlag
 from workflow_engine.models.instance import EventView, InstanceView
-from workflow_engine.models.notices_api import NoticeFilter
 from workflow_engine.models.why import LaneRow, PossibleEvent, RunningTimeout, StandingRow, Why, WhyAckRow
 
 if TYPE_CHECKING:
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from workflow_engine.options import WorkFlowEngineOptions
 
 _LAST_NOTICES = 20
-_END_OF_TIME = datetime(9999, 12, 31, tzinfo=UTC)
 _CAN_MOVE = frozenset({InstanceStatus.ACTIVE, InstanceStatus.SUSPENDED})
 
 
@@ -50,7 +47,7 @@ class WhyReader:
             self._dal.why.list_lanes(standing, MOST_ENTRIES),
             self._dal.why.list_failed_of_step(standing, MOST_ENTRIES),
             self._dal.lc_timeout.get_firings(standing.instance_id, standing.stay_id),
-            self._dal.notice.list_paged(_notices_of(guid), _LAST_NOTICES),
+            self._dal.why.list_notices(guid, _LAST_NOTICES),
         )
         blueprint = self._blueprints.get_blueprint_by_version_id(load, standing.def_version_id)
         timeout = self._timeout(load, view, standing, blueprint, firings[0])
@@ -76,7 +73,9 @@ class WhyReader:
         consumers = {lane.consumer_id: lane for lane in lane_rows}
         return Lanes(consumers=consumers, rows=rows, now=self._clock.now(), ttl_seconds=self._options.consumer_ttl_seconds)
 
-    def _timeout(self, load: "DbExecutionLoad", view: InstanceView, standing: StandingRow, blueprint: "LifeCycleBlueprint", firings: "FiringsRow") -> RunningTimeout | None:
+    def _timeout(
+        self, load: "DbExecutionLoad", view: InstanceView, standing: StandingRow, blueprint: "LifeCycleBlueprint", firings: "FiringsRow"
+    ) -> RunningTimeout | None:
         """Return the timeout that is running; none while the instance is not active, or when it is used up."""
         policy = self._blueprints.attached_policy(load, blueprint, standing.policy_id)
         rule = policy.timeouts.get(blueprint.states[standing.state_id].name_key)
@@ -96,10 +95,14 @@ def _events(standing: StandingRow, blueprint: "LifeCycleBlueprint") -> list[Poss
         return []
     edges = [edge for (state_id, _), edge in blueprint.edges.items() if state_id == standing.state_id]
     found = [(blueprint.events[edge.event_id], blueprint.states[edge.to_state_id]) for edge in edges]
-    return [PossibleEvent(code=event.code, name=event.name, to_state=state.name) for event, state in sorted(found, key=lambda pair: pair[0].code)][:MOST_ENTRIES]
+    return [PossibleEvent(code=event.code, name=event.name, to_state=state.name) for event, state in sorted(found, key=lambda pair: pair[0].code)][
+        :MOST_ENTRIES
+    ]
 
 
-def _facts(view: InstanceView, standing: StandingRow, lanes: Lanes, failed: list[WhyAckRow], timeout: RunningTimeout | None, events: list[PossibleEvent]) -> WhyFacts:
+def _facts(
+    view: InstanceView, standing: StandingRow, lanes: Lanes, failed: list[WhyAckRow], timeout: RunningTimeout | None, events: list[PossibleEvent]
+) -> WhyFacts:
     return WhyFacts(
         instance=view,
         status=InstanceStatus.of(standing.flags),
@@ -113,7 +116,3 @@ def _facts(view: InstanceView, standing: StandingRow, lanes: Lanes, failed: list
         timeout=timeout,
         events=events,
     )
-
-
-def _notices_of(guid: str) -> NoticeFilter:
-    return NoticeFilter(env_code=None, codes=None, instance_guid=guid, consumer=None, before=_END_OF_TIME, before_notice_id=0)

@@ -116,7 +116,8 @@ def _skipped(facts: WhyFacts) -> str | None:
     skipped = next((ack for ack in facts.gave_up if ack.gave_up == "skip"), None)
     if skipped is None:
         return None
-    return f"The engine gave up on {skipped.consumer} at {_step(skipped.seq, skipped.route)} and went on without it, but nobody has raised the next event{_next(facts)}."
+    skipping = f"The engine gave up on {skipped.consumer} at {_step(skipped.seq, skipped.route)} and went on without it"
+    return f"{skipping}, but nobody has raised the next event{_next(facts)}."
 
 
 def _untouched(facts: WhyFacts) -> str | None:
