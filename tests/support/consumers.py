@@ -1,6 +1,6 @@
 """A desk for consumers: registration, beats, lists, health and notices on a real database, with SNS in moto."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,11 +14,12 @@ from tests.support.rows import Rows
 from workflow_engine.adapters.database import url_target
 from workflow_engine.adapters.signing import Signer
 from workflow_engine.adapters.subscriptions import SnsSubscriptions
-from workflow_engine.dal import Db, Deadline, Query, WorkFlowDAL
+from workflow_engine.dal import Db, DbExecutionLoad, Deadline, Query, Statement, WorkFlowDAL
 from workflow_engine.engine.consumers import ConsumerManager, ConsumerPorts
 from workflow_engine.engine.health import HealthReader
 from workflow_engine.engine.notices import NoticeReader
 from workflow_engine.engine.rules.registration import EndpointLimits
+from workflow_engine.errors import ConnectionLostError
 from workflow_engine.models.consumer import (
     ConsumerDeletion,
     ConsumerKey,
@@ -41,6 +42,20 @@ TOPIC = f"arn:aws:sns:{REGION}:123456789012:work"
 OPTIONS = WorkFlowEngineOptions()
 
 
+class ForgetfulDb(Db):
+    """Loses the connection, when told to, after a COMMIT has run and before its answer arrives."""
+
+    is_answer_lost = False
+
+    def send(self, load: DbExecutionLoad, packet: Sequence[Statement | Query[Any]]) -> list[Any]:
+        results = super().send(load, packet)
+        if self.is_answer_lost and packet[-1].sql == "COMMIT":
+            self.is_answer_lost = False
+            self.close()
+            raise ConnectionLostError("connection lost (2013)")
+        return results
+
+
 class ConsumerDesk:
     """Every call takes what matters to a test and fills in the rest; `another()` is a second sandbox on the same database."""
 
@@ -48,7 +63,8 @@ class ConsumerDesk:
         self.database_url = database_url
         self.clock = clock or FakeClock()
         self._is_sns_there = True
-        self.dal = WorkFlowDAL(Db(url_target(database_url)))
+        self.db = ForgetfulDb(url_target(database_url))
+        self.dal = WorkFlowDAL(self.db)
         ports = ConsumerPorts(
             subscriptions=SnsSubscriptions(topic_arn=TOPIC, client=self._sns),
             signing_keys=Signer(lambda: ["master"]),

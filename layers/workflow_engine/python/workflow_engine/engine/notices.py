@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 
 from workflow_engine.dal import DbExecutionLoad, Deadline, WorkFlowDAL
 from workflow_engine.engine.rules.cursors import TimeKey, time_cursor, time_key
@@ -34,7 +35,8 @@ class NoticeReader:
         return self._dal.run_reading(deadline, partial(self._list, chosen, request.limit))
 
     def _list(self, chosen: NoticeFilter, limit: int, load: DbExecutionLoad) -> NoticePage:
-        rows = self._dal.read(load, self._dal.notice.list_paged(chosen, limit + 1))[0]
+        answers = self._dal.read_all(load, self._dal.notice.list_paged(chosen, limit + 1))
+        rows = sorted(chain(*answers), key=lambda row: (row.occurred_at, row.notice_id), reverse=True)
         shown = rows[:limit]
         cursor = time_cursor(_LIST_NAME, TimeKey(moment=shown[-1].occurred_at, row_id=shown[-1].notice_id)) if len(rows) > limit else None
         return NoticePage(items=[notice_view(row) for row in shown], cursor=cursor)
