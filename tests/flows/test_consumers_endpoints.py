@@ -115,6 +115,13 @@ def test_when_sns_fails_the_registration_stands_and_the_same_request_finishes_it
     assert sns_desk.register(endpoint=sqs()).signing_key is None
 
 
+def test_a_first_registration_that_sns_failed_shows_its_key_also_with_another_endpoint(sns_desk: ConsumerDesk):
+    with sns_desk.without_sns(), pytest.raises(StorageError):
+        sns_desk.register(endpoint=sqs("mistyped"))
+    assert sns_desk.register(endpoint=sqs()).signing_key
+    assert list(subscriptions()) == [queue_arn()]
+
+
 def test_when_sns_fails_a_changed_endpoint_the_same_request_also_ends_the_former_one(sns_desk: ConsumerDesk):
     sns_desk.register(endpoint=sqs("old"))
     with sns_desk.without_sns(), pytest.raises(StorageError):

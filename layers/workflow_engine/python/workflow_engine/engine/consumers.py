@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from workflow_engine.dal import DbExecutionLoad, Deadline, Statement, UnitIds, WorkFlowDAL
@@ -55,7 +55,7 @@ class ConsumerPorts:
 
     subscriptions: Subscriptions
     signing_keys: SigningKeys
-    limits: EndpointLimits = EndpointLimits()
+    limits: EndpointLimits = field(default_factory=EndpointLimits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ class ConsumerManager:
             statements.insert(0, self._dal.environment.insert(made, self._clock.now()))
         written = self._dal.write(load, [*statements, self._dal.consumer.get_by_id(registration.consumer_id)])[-1][0]
         is_created = registration.consumer_id == fresh.consumer_id
-        return _Registered(row=written, unended=unended, is_created=is_created, is_unfinished=_is_unfinished(seen, registration))
+        return _Registered(row=written, unended=unended, is_created=is_created, is_unfinished=_is_unfinished(seen))
 
     def _beat(self, request: HeartbeatRequest, principal: str, load: DbExecutionLoad) -> HeartbeatResult:
         now = self._clock.now()
@@ -210,10 +210,8 @@ def _place(seen: ConsumerRow | None, environments: Sequence[EnvironmentRow], fre
     return replace(fresh, env_id=environments[0].env_id) if environments else fresh
 
 
-def _is_unfinished(seen: ConsumerRow | None, registration: Registration) -> bool:
-    if seen is None or seen.endpoint_hash is None:
-        return False
-    return seen.endpoint_hash == registration.endpoint_hash and seen.subscription_arn is None
+def _is_unfinished(seen: ConsumerRow | None) -> bool:
+    return seen is not None and seen.endpoint_hash is not None and seen.subscription_arn is None
 
 
 def _found(rows: Sequence[ConsumerRow], key: HeartbeatRequest | OwnerMove) -> ConsumerRow:
