@@ -9,6 +9,7 @@ from workflow_engine.dal.db import Db
 from workflow_engine.dal.ids import UNIT_RESERVE, IdBlocks, UnitIds
 from workflow_engine.dal.leaf.ack import AckDAL, DispatchDAL
 from workflow_engine.dal.leaf.ack_consumer import AckConsumerDAL
+from workflow_engine.dal.leaf.ack_view import AckViewDAL
 from workflow_engine.dal.leaf.blueprint import BlueprintDAL
 from workflow_engine.dal.leaf.category import CategoryDAL
 from workflow_engine.dal.leaf.consumer import ConsumerDAL
@@ -25,6 +26,7 @@ from workflow_engine.dal.leaf.lifecycle import HookDAL, LifecycleDAL, RequestLog
 from workflow_engine.dal.leaf.monitor_lease import MonitorLeaseDAL
 from workflow_engine.dal.leaf.notice import NoticeDAL
 from workflow_engine.dal.leaf.policy import DefPolicyDAL, PolicyDAL, TimeoutsDAL
+from workflow_engine.dal.leaf.runtime import RuntimeDAL
 from workflow_engine.dal.leaf.subscription import SubscriptionDAL
 from workflow_engine.dal.leaf.timeline import TimelineDAL
 from workflow_engine.dal.leaf.why import WhyDAL
@@ -50,6 +52,7 @@ class WorkFlowDAL:
         self._ids = IdBlocks(self._fetch_block)
         self.ack = AckDAL()
         self.ack_consumer = AckConsumerDAL()
+        self.ack_view = AckViewDAL()
         self.blueprint = BlueprintDAL()
         self.category = CategoryDAL()
         self.def_policy = DefPolicyDAL()
@@ -57,6 +60,7 @@ class WorkFlowDAL:
         self.definition = DefinitionDAL()
         self.events = EventsDAL()
         self.policy = PolicyDAL()
+        self.runtime = RuntimeDAL()
         self.state = StateDAL()
         self.timeline = TimelineDAL()
         self.timeouts = TimeoutsDAL()
