@@ -10,6 +10,7 @@ from workflow_engine.dal.ids import UNIT_RESERVE, IdBlocks, UnitIds
 from workflow_engine.dal.leaf.ack import AckDAL, DispatchDAL
 from workflow_engine.dal.leaf.ack_consumer import AckConsumerDAL
 from workflow_engine.dal.leaf.ack_view import AckViewDAL
+from workflow_engine.dal.leaf.admin_audit import AdminAuditDAL
 from workflow_engine.dal.leaf.blueprint import BlueprintDAL
 from workflow_engine.dal.leaf.category import CategoryDAL
 from workflow_engine.dal.leaf.consumer import ConsumerDAL
@@ -53,6 +54,7 @@ class WorkFlowDAL:
         self.ack = AckDAL()
         self.ack_consumer = AckConsumerDAL()
         self.ack_view = AckViewDAL()
+        self.admin_audit = AdminAuditDAL()
         self.blueprint = BlueprintDAL()
         self.category = CategoryDAL()
         self.def_policy = DefPolicyDAL()
