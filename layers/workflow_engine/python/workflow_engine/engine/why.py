@@ -1,5 +1,6 @@
 """Why an instance stands where it stands (design section 4): what is open, what is held and by what, who is down, what could move it."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -65,9 +66,9 @@ class WhyReader:
         )
 
     def _lanes(self, load: "DbExecutionLoad", standing: StandingRow, lane_rows: list[LaneRow]) -> Lanes:
-        """Read each lane's lowest rows, so that no lane crowds out another."""
+        """Read each lane's lowest rows."""
         wanted = [(lane.consumer_id, status) for lane in lane_rows for status in statuses_of(lane)]
-        take = max(1, MOST_ENTRIES // max(1, len({consumer_id for consumer_id, _ in wanted})))
+        take = _rows_a_lane(lane_rows)
         queries = [self._dal.why.list_lane_rows(standing.instance_id, consumer_id, status, take) for consumer_id, status in wanted]
         rows = [row for found in self._dal.read_all(load, queries) for row in found]
         consumers = {lane.consumer_id: lane for lane in lane_rows}
@@ -100,6 +101,11 @@ def _events(standing: StandingRow, blueprint: "LifeCycleBlueprint") -> list[Poss
     ]
 
 
+def _rows_a_lane(lane_rows: Iterable[LaneRow]) -> int:
+    """How many rows of one status are read in a lane, so that no lane crowds out another."""
+    return MOST_ENTRIES // max(1, sum(bool(statuses_of(lane)) for lane in lane_rows))
+
+
 def _facts(
     view: InstanceView, standing: StandingRow, lanes: Lanes, failed: list[WhyAckRow], timeout: RunningTimeout | None, events: list[PossibleEvent]
 ) -> WhyFacts:
@@ -109,6 +115,7 @@ def _facts(
         is_operators=standing.suspended_by == SuspendedBy.OPERATOR,
         has_acks=bool(standing.has_acks),
         open=open_acks(lanes),
+        most_held=_rows_a_lane(lanes.consumers.values()),
         held=held_acks(lanes, is_suspended=bool(standing.flags & LifeCycleInstanceFlag.SUSPENDED)),
         gave_up=gave_up_acks(lanes, failed),
         failures=[StepFailure(consumer=row.consumer, message=row.message) for row in failed if row.gave_up is None],

@@ -21,7 +21,10 @@ class StepFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyFacts:
-    """Everything the sentence may speak of. `is_operators` tells who suspended it, `has_acks` whether the current step asked for acknowledgement."""
+    """Everything the sentence may speak of.
+
+    `is_operators` tells who suspended it, `has_acks` whether the current step asked for acknowledgement, `most_held` how many held events of a lane were read.
+    """
 
     instance: InstanceView
     status: InstanceStatus
@@ -29,6 +32,7 @@ class WhyFacts:
     has_acks: bool
     open: Sequence[OpenAck]
     held: Sequence[HeldAck]
+    most_held: int
     gave_up: Sequence[GaveUpAck]
     failures: Sequence[StepFailure]
     down: Sequence[DownConsumer]
@@ -75,9 +79,8 @@ def _parked(facts: WhyFacts) -> str | None:
     parked = next((ack for ack in facts.gave_up if ack.gave_up == "park"), None)
     if parked is None:
         return None
-    waiting = [ack for ack in facts.held if ack.consumer == parked.consumer]
     return (
-        f"The engine gave up on {parked.consumer} at {_step(parked.seq, parked.route)} and parked its events{_behind(waiting)}; "
+        f"The engine gave up on {parked.consumer} at {_step(parked.seq, parked.route)} and parked its events{_behind(facts, parked.consumer)}; "
         f"they go on when {parked.consumer} acknowledges or an operator resumes the instance."
     )
 
@@ -88,7 +91,7 @@ def _pending(facts: WhyFacts) -> str | None:
         return None
     first = next((ack for ack in pending if not ack.alive), pending[0])
     who = _names([first.consumer, *(ack.consumer for ack in pending)])
-    behind = _behind([ack for ack in facts.held if ack.consumer == first.consumer])
+    behind = _behind(facts, first.consumer)
     if not first.alive:
         return f"It waits for {who} to acknowledge {_step(first.seq, first.route)}{behind}; {_silent(facts, first)}{_timeout(facts)}."
     tries = f"sent {_count(first.attempts, 'time')}" if first.attempts else "not sent yet"
@@ -174,8 +177,11 @@ def _silent(facts: WhyFacts, ack: OpenAck) -> str:
     return f"{ack.consumer} is down since {time_text(beat)}, and gets its events when it beats again"
 
 
-def _behind(held: Sequence[HeldAck]) -> str:
-    return f", with {_count(len(held), 'later event')} held behind it" if held else ""
+def _behind(facts: WhyFacts, consumer: str) -> str:
+    held = sum(ack.consumer == consumer for ack in facts.held)
+    if not held:
+        return ""
+    return f", with {held} or more later events held behind it" if held >= facts.most_held else f", with {_count(held, 'later event')} held behind it"
 
 
 def _count(number: int, noun: str) -> str:
