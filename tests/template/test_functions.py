@@ -122,6 +122,7 @@ def test_the_monitor_runs_once_a_minute_and_is_never_retried(parameter_set):
     assert schedule["State"] == ("DISABLED" if parameter_set.endswith("dev") else "ENABLED")
     assert "Name" not in schedule
     assert schedule["Target"]["RetryPolicy"]["MaximumRetryAttempts"] == 0
+    assert "Input" not in schedule["Target"], "the monitor expects the event that the scheduler makes by itself"
     (invoke,) = (resource["Properties"] for resource in resources.values() if resource["Type"] == "AWS::Lambda::EventInvokeConfig")
     assert invoke["FunctionName"] == {"Ref": "MonitorFunction"}
     assert invoke["MaximumRetryAttempts"] == 0
