@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.cloud import REGION, cloud
 from tests.support.engine import Workbench
+from tests.support.targets import contents_of, target_of
 from workflow_engine.entry import container
 
 ROOT = Path(__file__).parents[2]
@@ -75,6 +76,10 @@ class Stack:
     def call(self, function: str, method: str, path: str, body: Any = None, **more: Any) -> Answer:
         return self.http(function, http_event(method, path, body, **more))
 
+    def contents(self) -> dict[str, list[str]]:
+        """Everything that is stored, but the notice about a refusal and the ids that were taken."""
+        return contents_of(target_of(self.bench.database_url), without=frozenset({"notice", "id_block"}))
+
     def received(self) -> list[dict[str, Any]]:
         """Take everything that SNS delivered, as the queue got it."""
         sqs, found = boto3.client("sqs", region_name=REGION), []
@@ -125,6 +130,8 @@ def stack(clean_database: str, bench: Workbench, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "wfe-test")
         monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "WorkFlowEngine")
         container.reset()
+        # The engine's clock stands still unless a test moves it, and the monitor's pauses cost nothing.
+        monkeypatch.setattr(container, "clock", cache(lambda: bench.clock))
         try:
             yield Stack(bench=bench, queue_url=queue_url)
         finally:

@@ -61,7 +61,7 @@ _PROBLEM = {
     },
 }
 Mode = Literal["validation", "serialization"]
-_MODES: tuple[tuple[str, Mode], ...] = (("request", "validation"), ("answer", "serialization"))
+_MODES: tuple[tuple[str, Mode], ...] = (("request", "validation"), ("query", "validation"), ("answer", "serialization"))
 
 
 def apps(functions: Path = ROOT / "functions") -> Iterator[HttpApp]:
@@ -104,7 +104,9 @@ def _schemas(routes: list[Route]) -> tuple[dict[tuple[int, Mode], Any], dict[str
             if model is not None:
                 wanted[id(model), mode] = TypeAdapter(model)
     found, definitions = TypeAdapter.json_schemas([(key, key[1], adapter) for key, adapter in wanted.items()], ref_template=_REF)
-    return {key: schema for (key, _), schema in found.items()}, definitions.get("$defs", {})
+    # A query string is spelled out as parameters; only what its fields refer to is a component.
+    names = {model.__name__ for route in routes if (model := route.options.get("query"))}
+    return {key: schema for (key, _), schema in found.items()}, {name: part for name, part in definitions.get("$defs", {}).items() if name not in names}
 
 
 def _operation(function: str, route: Route, schemas: dict[tuple[int, Mode], Any]) -> dict[str, Any]:
@@ -119,7 +121,10 @@ def _operation(function: str, route: Route, schemas: dict[tuple[int, Mode], Any]
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schemas[id(options["request"]), "validation"]}}}
     answer: Any = options.get("answer")
     schema = schemas[id(answer), "serialization"] if answer is not None else {"type": "object"}
-    operation["responses"] = {"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}, **_error_responses(route)}
+    content = {"application/json": {"schema": schema}}
+    operation["responses"] = {"200": {"description": "OK", "content": content}, **_error_responses(route)}
+    if options.get("may_be_unhealthy"):
+        operation["responses"]["503"]["content"].update(content)
     return operation
 
 

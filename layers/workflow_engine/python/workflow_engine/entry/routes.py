@@ -15,7 +15,10 @@ METHODS = ("GET", "PUT", "POST", "DELETE")
 
 
 class RouteOptions(TypedDict, total=False):
-    """`request` is the body's model, `query` the query string's; without them none is taken. `codes` are the errors of its own."""
+    """`request` is the body's model, `query` the query string's; without them none is taken. `codes` are the errors of its own.
+
+    `may_be_unhealthy`: the answer comes with status 503 too.
+    """
 
     summary: str
     request: type[BaseModel]
@@ -25,6 +28,7 @@ class RouteOptions(TypedDict, total=False):
     codes: tuple[str, ...]
     is_public: bool
     takes_idempotency_key: bool
+    may_be_unhealthy: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
