@@ -91,12 +91,16 @@ class PlainKeys:
 class Workbench:
     """One engine with its clock and publisher; `another()` is a second sandbox on the same database."""
 
+    # A test that counts or cuts on the wire has a connection of its own kind.
+    db_type: type[Db] = Db
+
     def __init__(self, database_url: str, options: WorkFlowEngineOptions | None = None, clock: FakeClock | None = None, publisher: RecordingPublisher | None = None) -> None:
         self.database_url = database_url
         self.options = options or WorkFlowEngineOptions()
         self.clock = clock or FakeClock()
         self.publisher = publisher or RecordingPublisher()
-        self.dal = WorkFlowDAL(Db(url_target(database_url)))
+        self.db = self.db_type(url_target(database_url))
+        self.dal = WorkFlowDAL(self.db)
         self.engine = WorkFlowEngine(self.dal, self.publisher, self.clock, self.options, NoSubscriptions(), PlainKeys())
         self._others: list[Workbench] = []
 
