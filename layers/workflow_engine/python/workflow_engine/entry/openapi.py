@@ -122,10 +122,10 @@ def _operation(function: str, route: Route, schemas: dict[tuple[int, Mode], Any]
     answer: Any = options.get("answer")
     schema = schemas[id(answer), "serialization"] if answer is not None else {"type": "object"}
     content = {"application/json": {"schema": schema}}
-    operation["responses"] = {"200": {"description": "OK", "content": content}, **_error_responses(route)}
+    responses: dict[str, Any] = {"200": {"description": "OK", "content": content}, **_error_responses(route)}
     if options.get("may_be_unhealthy"):
-        operation["responses"]["503"]["content"].update(content)
-    return operation
+        responses["503"]["content"].update(content)
+    return {**operation, "responses": responses}
 
 
 def _path_parameters(route: Route) -> list[dict[str, Any]]:
