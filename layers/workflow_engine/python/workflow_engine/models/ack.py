@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BeforeValidator, Field, SkipValidation, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, SkipValidation, ValidationError, model_validator
 
-from workflow_engine.models.base import UtcTime, WorkFlowModel
+from workflow_engine.models.base import GivenTime, UtcTime, WorkFlowModel
 from workflow_engine.models.enums import AckOutcome
 from workflow_engine.models.trigger import EnvCode
 
@@ -97,7 +97,7 @@ class AckItem(WorkFlowModel):
     ack_guid: AckGuid
     outcome: Outcome
     message: Annotated[str, Field(max_length=500)] | None = None
-    retry_at: Annotated[AwareDatetime | None, Field(description="with Retry: when to send again, at most seven days ahead")] = None
+    retry_at: Annotated[GivenTime | None, Field(description="with Retry: when to send again, at most seven days ahead")] = None
 
     @model_validator(mode="after")
     def check_retry(self) -> "AckItem":
@@ -130,7 +130,7 @@ class AckRequest(WorkFlowModel):
     ack_guid: AckGuid | None = None
     outcome: Outcome | None = None
     message: Annotated[str, Field(max_length=500)] | None = None
-    retry_at: AwareDatetime | None = None
+    retry_at: GivenTime | None = None
     # Checked one by one: a bad item fails alone.
     acks: Annotated[list[SkipValidation[AckItem]], Field(min_length=1, max_length=MAX_BATCH)] | None = None
 

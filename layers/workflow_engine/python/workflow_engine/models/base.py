@@ -3,7 +3,10 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, PlainSerializer
+
+# The first year of a DATETIME column.
+_FIRST_YEAR = 1000
 
 
 def time_text(moment: datetime) -> str:
@@ -15,6 +18,18 @@ def optional_time_text(moment: datetime | None) -> str | None:
     return time_text(moment) if moment else None
 
 
+def _in_utc(moment: datetime) -> datetime:
+    """Stored times have no zone, so a caller's is turned into UTC before anything else sees it."""
+    try:
+        utc = moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("no such time in UTC") from None
+    if utc.year < _FIRST_YEAR:
+        raise ValueError("the year must be 1000 or later")
+    return utc
+
+
+GivenTime = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 UtcTime = Annotated[datetime, PlainSerializer(time_text, return_type=str)]
 
 

@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import AwareDatetime, Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, model_validator
 
-from workflow_engine.models.base import WorkFlowModel
+from workflow_engine.models.base import GivenTime, WorkFlowModel
 from workflow_engine.models.instance import EventView
 
 EnvCode = Annotated[int, Field(ge=0, le=2_147_483_647, description="environment code")]
@@ -27,7 +27,7 @@ class LifeCycleTriggerRequest(WorkFlowModel):
     actor: Annotated[str, Field(max_length=120)] | None = None
     payload: JsonValue = None
     ack_required: Annotated[bool, Field(strict=True)] = True
-    occurred_at: Annotated[AwareDatetime | None, Field(description="when it happened, with a time zone; default: now")] = None
+    occurred_at: Annotated[GivenTime | None, Field(description="when it happened, with a time zone; default: now")] = None
 
     @model_validator(mode="after")
     def check_target(self) -> "LifeCycleTriggerRequest":

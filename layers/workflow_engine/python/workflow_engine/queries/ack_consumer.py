@@ -28,7 +28,9 @@ class QRY_ACK_CONSUMER:
 
     INSERT = "INSERT INTO ack_consumer (ack_id, consumer_id, instance_id, seq, kind, status, next_due, trigger_count, sends, retry_count, first_sent_at, created, modified) VALUES (%(ACK_ID)s, %(CONSUMER_ID)s, %(INSTANCE_ID)s, %(SEQ)s, %(KIND)s, %(ACK_STATUS)s, %(NEXT_DUE)s, %(TRIGGER_COUNT)s, %(SENDS)s, %(RETRY_COUNT)s, %(FIRST_SENT_AT)s, %(NOW)s, %(NOW)s)"
     UPDATE = "UPDATE ack_consumer SET status = %(ACK_STATUS)s, next_due = %(NEXT_DUE)s, trigger_count = %(TRIGGER_COUNT)s, sends = %(SENDS)s, retry_count = %(RETRY_COUNT)s, first_sent_at = %(FIRST_SENT_AT)s, delivered_at = %(DELIVERED_AT)s, processed_at = %(PROCESSED_AT)s, gave_up = %(GAVE_UP)s, modified = %(NOW)s WHERE ack_id = %(ACK_ID)s AND consumer_id = %(CONSUMER_ID)s"
-    UPDATE_MESSAGE = "UPDATE ack_consumer SET message = %(MESSAGE)s, last_retry = %(LAST_RETRY)s WHERE ack_id = %(ACK_ID)s AND consumer_id = %(CONSUMER_ID)s"
+
+    # A word without a retry leaves the time of the last one.
+    UPDATE_MESSAGE = "UPDATE ack_consumer SET message = %(MESSAGE)s, last_retry = COALESCE(%(LAST_RETRY)s, last_retry) WHERE ack_id = %(ACK_ID)s AND consumer_id = %(CONSUMER_ID)s"
     UPDATE_SENT = "UPDATE ack_consumer SET trigger_count = %(TRIGGER_COUNT)s, sends = %(SENDS)s, first_sent_at = %(FIRST_SENT_AT)s, last_retry = %(LAST_RETRY)s, next_due = %(NEXT_DUE)s, modified = %(NOW)s WHERE ack_id = %(ACK_ID)s AND consumer_id = %(CONSUMER_ID)s"
 
     # Gives an attempt back, unless the row has moved on since it was claimed.
