@@ -13,6 +13,7 @@ from local.database_url import DatabaseUrl
 from workflow_engine.adapters.database import url_target
 from workflow_engine.dal import Db, Deadline, WorkFlowDAL
 from workflow_engine.dal.migrator import apply_migrations
+from workflow_engine.engine.components import EnginePorts
 from workflow_engine.engine.ports import PublishFailure
 from workflow_engine.engine.workflow_engine import WorkFlowEngine
 from workflow_engine.models.ack import AckAnswer, AckBatchAnswer, AckRequest
@@ -99,10 +100,15 @@ class Workbench:
         self.options = options or WorkFlowEngineOptions()
         self.clock = clock or FakeClock()
         self.publisher = publisher or RecordingPublisher()
-        self.db = self.db_type(url_target(database_url))
-        self.dal = WorkFlowDAL(self.db)
-        self.engine = WorkFlowEngine(self.dal, self.publisher, self.clock, self.options, NoSubscriptions(), PlainKeys())
         self._others: list[Workbench] = []
+        self.use(self.db_type(url_target(database_url)))
+
+    def use(self, db: Db) -> None:
+        """Put an engine on this connection."""
+        self.db = db
+        self.dal = WorkFlowDAL(db)
+        ports = EnginePorts(publisher=self.publisher, clock=self.clock, subscriptions=NoSubscriptions(), signing_keys=PlainKeys())
+        self.engine = WorkFlowEngine(self.dal, ports, self.options)
 
     def another(self, options: WorkFlowEngineOptions | None = None, publisher: RecordingPublisher | None = None) -> "Workbench":
         other = Workbench(self.database_url, options or self.options, self.clock, publisher or self.publisher)

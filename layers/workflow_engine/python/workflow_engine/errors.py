@@ -15,7 +15,8 @@ WorkFlowError
     ├── AccessDeniedError          credentials may have been rotated
     └── RestartUnitError           rolled back; the unit of work may run again
         ├── DuplicateKeyError
-        └── MissingKeyError
+        ├── MissingKeyError
+        └── OutOfIdsError          the unit needs more ids than were reserved
 """
 
 from dataclasses import dataclass
@@ -108,4 +109,8 @@ class DuplicateKeyError(RestartUnitError):
 
 
 class MissingKeyError(RestartUnitError):
+    pass
+
+
+class OutOfIdsError(RestartUnitError):
     pass

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from uuid import uuid4
 
+from workflow_engine.errors import OutOfIdsError
+
 # One block serves some hundred triggers; ids that are lost with a sandbox cost nothing.
 BLOCK_SIZE = 4096
 # The most a trigger can need: instance, lifecycle and, for each of 100 hooks, a hook, an ack and a notice.
@@ -26,7 +28,7 @@ class IdBlocks:
 
     def take(self) -> int:
         if self._next >= self._end:
-            raise RuntimeError("ids were not reserved before the unit of work")
+            raise OutOfIdsError("the unit of work needs more ids than were reserved")
         self._next += 1
         return self._next - 1
 

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 
 from workflow_engine.dal.load import Deadline
-from workflow_engine.errors import ConnectionLostError, DeadlineExceededError, DuplicateKeyError, MissingKeyError, RestartUnitError, StorageError
+from workflow_engine.errors import ConnectionLostError, DeadlineExceededError, DuplicateKeyError, MissingKeyError, OutOfIdsError, RestartUnitError, StorageError
 
 # A key that is missing or doubled twice in a row is a fault, not a race; more tries would only loop until the deadline.
 _MAX_KEY_RESTARTS = 5
@@ -46,7 +46,7 @@ class Restarts:
         return self.connects <= _MAX_CONNECT_RESTARTS
 
     def _wait_seconds(self, error: StorageError) -> float:
-        if isinstance(error, (DuplicateKeyError, MissingKeyError)):
+        if isinstance(error, (DuplicateKeyError, MissingKeyError, OutOfIdsError)):
             return 0.0
         tries = self.others + self.connects
         return random.uniform(0.2, 1.0) * min(_MAX_WAIT_SECONDS, 0.01 * 2**tries)  # noqa: S311  # jitter, not a secret

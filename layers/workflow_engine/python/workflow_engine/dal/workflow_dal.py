@@ -34,7 +34,7 @@ from workflow_engine.dal.leaf.why import WhyDAL
 from workflow_engine.dal.load import DbExecutionLoad, Deadline, Transaction
 from workflow_engine.dal.packet import Query, Statement
 from workflow_engine.dal.restart import Restarts
-from workflow_engine.errors import StorageError
+from workflow_engine.errors import OutOfIdsError, StorageError
 
 _log = logging.getLogger(__name__)
 A = TypeVar("A")
@@ -140,6 +140,8 @@ class WorkFlowDAL:
             except StorageError as error:
                 _log.info("unit of work starts again", extra={"cause": str(error)})
                 restarts.after(error, deadline)
+                if isinstance(error, OutOfIdsError):
+                    reserve *= 4
 
     def run_reading(self, deadline: Deadline, unit: Callable[[DbExecutionLoad], Result]) -> Result:
         """Run reads that stand alone, and again after a lost connection."""

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from workflow_engine.engine.rules.lanes import LaneView, free_rows, release
-from workflow_engine.engine.rules.outcomes import MAX_RETRY_AHEAD, OutcomeChange, apply_outcome
+from workflow_engine.engine.rules.outcomes import MAX_RETRY_AHEAD, OutcomeChange, OutcomeMoment, apply_outcome
 from workflow_engine.models.ack import AckAnswer, AckConsumerRow, AckItem, error_answer
 from workflow_engine.models.base import optional_time_text
-from workflow_engine.models.enums import AckOutcome, AckStatus, EventKind, SuspendedBy
+from workflow_engine.models.enums import AckOutcome, AckStatus, EventKind, NoticeCode, SuspendedBy
 from workflow_engine.models.instance import InstanceRow
 from workflow_engine.models.notice import LifeCycleNotice
 
@@ -79,7 +79,7 @@ def decide_acks(seen: AckSeen, items: list[AckItem | AckAnswer], *, is_live: boo
         row = seen.rows[item.ack_guid]
         instance = seen.instances[row.instance_id].instance
         is_suspended = instance.is_suspended and row.instance_id not in lifting
-        change = apply_outcome(decision.changed.get(row.key, row), item, now, is_suspended=is_suspended, options=options)
+        change = apply_outcome(decision.changed.get(row.key, row), item, OutcomeMoment(now=now, is_suspended=is_suspended, options=options))
         _note(decision, seen, instance, item, change)
     for key, place in seen.instances.items():
         if key in lifting and place.open_rows is not None:
@@ -115,20 +115,29 @@ def _note(decision: AckDecision, seen: AckSeen, instance: InstanceRow, item: Ack
         is_retry = item.outcome is AckOutcome.RETRY
         if item.message is not None or is_retry:
             decision.words.append((row, item.message, decision.now if is_retry else None))
-    decision.answers.append(AckAnswer(ack_guid=item.ack_guid, result=change.result, status=AckStatus(row.status).label, next_due=row.next_due))  # type: ignore[arg-type]
+    decision.answers.append(AckAnswer(ack_guid=item.ack_guid, result=change.result, status=AckStatus(row.status).label, next_due=row.next_due))
     if change.notice is not None:
-        data = {"kind": EventKind(row.kind).label, "outcome": item.outcome.value, "status": AckStatus(row.status).label, "message": item.message, "seq": row.seq, "retry_at": optional_time_text(item.retry_at)}
-        decision.notices.append(
-            LifeCycleNotice(
-                code=change.notice,
-                occurred_at=decision.now,
-                env_code=seen.consumer.env_code,
-                instance_id=instance.instance_id,
-                instance_guid=instance.instance_guid,
-                external_ref=instance.external_ref,
-                consumer_id=seen.consumer.consumer_id,
-                consumer=seen.consumer.consumer,
-                ack_guid=item.ack_guid,
-                data=data,
-            )
-        )
+        decision.notices.append(_notice(change.notice, seen, instance, item, change))
+
+
+def _notice(code: NoticeCode, seen: AckSeen, instance: InstanceRow, item: AckItem, change: OutcomeChange) -> LifeCycleNotice:
+    row = change.row
+    return LifeCycleNotice(
+        code=code,
+        occurred_at=change.at,
+        env_code=seen.consumer.env_code,
+        instance_id=instance.instance_id,
+        instance_guid=instance.instance_guid,
+        external_ref=instance.external_ref,
+        consumer_id=seen.consumer.consumer_id,
+        consumer=seen.consumer.consumer,
+        ack_guid=item.ack_guid,
+        data={
+            "kind": EventKind(row.kind).label,
+            "outcome": item.outcome.value,
+            "status": AckStatus(row.status).label,
+            "message": item.message,
+            "seq": row.seq,
+            "retry_at": optional_time_text(item.retry_at),
+        },
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workflow_engine.engine.rules.audience import Listener, first_rows
 from workflow_engine.engine.rules.event_body import EventFacts, hook_body, transition_body
@@ -28,7 +28,8 @@ class AckManager:
 
     def create_hook_ack(self, facts: EventFacts, hook: NewHook, ids: "UnitIds") -> NewAck:
         ack_guid = ids.next_guid()
-        return NewAck(ack_id=ids.next_id(), ack_guid=ack_guid, kind=EventKind.HOOK, hook_id=hook.hook_id, route=hook.route, body=hook_body(facts, ack_guid, hook))
+        body = hook_body(facts, ack_guid, hook)
+        return NewAck(ack_id=ids.next_id(), ack_guid=ack_guid, kind=EventKind.HOOK, hook_id=hook.hook_id, route=hook.route, body=body)
 
     def first_rows(self, facts: EventFacts, acks: Sequence[NewAck], audience: Sequence[Listener], now: datetime) -> list[NewAckConsumer]:
         return first_rows(acks, audience, (facts.instance_id, facts.seq), now, self._options)
@@ -56,14 +57,14 @@ class AckManager:
             for row in sorted(sent, key=lambda row: (row.consumer_id, row.kind, row.ack_id))
         ]
 
-    def once_messages(self, facts: EventFacts, context: "RuleContext", hooks: Sequence[NewHook], audience: Sequence[Listener], now: datetime) -> list[WorkMessage]:
+    def once_messages(self, facts: EventFacts, context: "RuleContext", hooks: Sequence[NewHook], told: Sequence[Listener], now: datetime) -> list[WorkMessage]:
         """Without acks: once, to whoever is live, outside the order."""
-        events: list[tuple[NewAck, Any]] = [(_unkept(0, None, transition_body(facts, None, context.params, (context.on_success, context.on_failure))), None)]
-        events += [(_unkept(hook.hook_id, hook.route, hook_body(facts, None, hook)), hook) for hook in hooks]
+        body = transition_body(facts, None, context.params, (context.on_success, context.on_failure))
+        events = [_unkept(0, None, body), *(_unkept(hook.hook_id, hook.route, hook_body(facts, None, hook)) for hook in hooks)]
         return [
             self._message(facts, event, (listener.subscriber.consumer_id, listener.subscriber.consumer), now, None)
-            for listener in audience
-            for event, _ in events
+            for listener in told
+            for event in events
             if listener.is_live and listener.hears(event.kind, event.route)
         ]
 

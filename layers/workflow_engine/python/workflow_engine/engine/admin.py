@@ -1,6 +1,5 @@
 """AdminOrchestrator: what operators do to instances, consumers and definitions; each action leaves an audit row in the same transaction."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -17,13 +16,14 @@ from workflow_engine.models.instance import InstanceRow, InstanceView
 from workflow_engine.models.transition import StateDue
 
 if TYPE_CHECKING:
-    from workflow_engine.dal import DbExecutionLoad, Deadline, Statement, UnitIds, WorkFlowDAL
+    from collections.abc import Callable, Sequence
+
+    from workflow_engine.dal import DbExecutionLoad, Deadline, Statement
     from workflow_engine.engine.blueprint_importer import BlueprintImporter
     from workflow_engine.engine.consumers import ConsumerManager
     from workflow_engine.engine.instances import InstanceReader
-    from workflow_engine.engine.outbox import Outbox
-    from workflow_engine.engine.ports import Clock
     from workflow_engine.engine.suspension import Suspension
+    from workflow_engine.engine.tools import EngineTools
     from workflow_engine.models.ack import AckConsumerRow
 
     # Statements to write, rows to publish after the commit, and their consumers' names.
@@ -45,18 +45,17 @@ class AdminParts:
     instances: "InstanceReader"
     consumers: "ConsumerManager"
     importer: "BlueprintImporter"
-    outbox: "Outbox"
 
 
 class AdminOrchestrator:
-    def __init__(self, dal: "WorkFlowDAL", parts: AdminParts, clock: "Clock") -> None:
-        self._dal = dal
+    def __init__(self, tools: "EngineTools", parts: AdminParts) -> None:
+        self._dal = tools.dal
+        self._outbox = tools.outbox
+        self._clock = tools.clock
         self._suspension = parts.suspension
         self._instances = parts.instances
         self._consumers = parts.consumers
         self._importer = parts.importer
-        self._outbox = parts.outbox
-        self._clock = clock
 
     def suspend_instance(self, instance_guid: str, principal: str, reason: str, deadline: "Deadline") -> InstanceView:
         """Hold everything back; the engine's own suspension becomes the operator's, which no ack lifts."""
@@ -64,9 +63,8 @@ class AdminOrchestrator:
         def change(load: "DbExecutionLoad", instance: InstanceRow, now: datetime) -> "Changed":
             if instance.status in {InstanceStatus.FAILED, InstanceStatus.ARCHIVED} or instance.suspended_by == SuspendedBy.OPERATOR:
                 raise _impossible(instance, "suspended")
-            pending, delivered = self._suspension.read_open(load, instance.instance_id)
             _, statement = self._suspension.suspend(instance, SuspendedBy.OPERATOR, reason, now)
-            return [statement, *self._suspension.disarm([*pending, *delivered], now)], [], {}
+            return [statement, *self._suspension.disarm(self._suspension.read_open(load, instance.instance_id), now)], [], {}
 
         return self._act("suspend", instance_guid, Operator(principal=principal, reason=reason), change, deadline)
 
@@ -90,7 +88,15 @@ class AdminOrchestrator:
         ids = self._dal.unit_ids()
 
         def audit(row: ConsumerRow) -> "Sequence[Statement]":
-            entry = AuditEntry(audit_id=ids.rewind(), action="owner", actor=principal, reason=request.reason, env_code=request.env_code, target=f"consumer:{row.consumer}", data={"from": row.owner, "to": request.principal})
+            entry = AuditEntry(
+                audit_id=ids.rewind(),
+                action="owner",
+                actor=principal,
+                reason=request.reason,
+                env_code=request.env_code,
+                target=f"consumer:{row.consumer}",
+                data={"from": row.owner, "to": request.principal},
+            )
             return [self._dal.admin_audit.insert(entry, self._clock.now())]
 
         return self._consumers.set_owner(OwnerMove(env_code=request.env_code, consumer=consumer, principal=request.principal), audit, deadline)
@@ -103,7 +109,15 @@ class AdminOrchestrator:
             audit_id = ids.rewind()
             planned = self._importer.activate(load, request.env_code, def_name, request.version)
             done = planned.activation
-            entry = AuditEntry(audit_id=audit_id, action="activate", actor=principal, reason=request.reason, env_code=request.env_code, target=f"definition:{done.def_name}", data={"from": done.previous_version, "to": request.version})
+            entry = AuditEntry(
+                audit_id=audit_id,
+                action="activate",
+                actor=principal,
+                reason=request.reason,
+                env_code=request.env_code,
+                target=f"definition:{done.def_name}",
+                data={"from": done.previous_version, "to": request.version},
+            )
             if not self._is_done(load, audit_id):
                 self._dal.write(load, [*planned.statements, self._dal.admin_audit.insert(entry, self._clock.now())])
             return done.view
@@ -113,23 +127,25 @@ class AdminOrchestrator:
     def _act(self, action: str, instance_guid: str, operator: Operator, change: "Change", deadline: "Deadline") -> InstanceView:
         """Lock the instance, change it, write the audit row, commit, publish, and answer with the instance as it then is."""
         ids = self._dal.unit_ids()
-        messages = self._dal.run(deadline, lambda load: self._unit(load, action, instance_guid, operator, change, ids))
-        self._outbox.send(messages, [], deadline)
+
+        def unit(load: "DbExecutionLoad") -> list[WorkMessage]:
+            audit_id = ids.rewind()
+            instance = self._dal.first(load, self._dal.instance.lock_by_guid(instance_guid))
+            if instance is None:
+                raise NotFoundError("instance", f"no instance {instance_guid}")
+            if self._is_done(load, audit_id):
+                # An earlier attempt was committed; what it released is due again after its window.
+                return []
+            entry = _audit_of(instance, audit_id, action, operator)
+            return self._write(load, entry, change(load, instance, self._clock.now()))
+
+        self._outbox.send(self._dal.run(deadline, unit), [], deadline)
         return self._instances.get_instance(instance_guid, deadline)
 
-    def _unit(self, load: "DbExecutionLoad", action: str, instance_guid: str, operator: Operator, change: "Change", ids: "UnitIds") -> list[WorkMessage]:  # noqa: PLR0917
-        audit_id = ids.rewind()
-        instance = self._dal.first(load, self._dal.instance.lock_by_guid(instance_guid))
-        if instance is None:
-            raise NotFoundError("instance", f"no instance {instance_guid}")
-        if self._is_done(load, audit_id):
-            # An earlier attempt was committed; what it released is due again after its window.
-            return []
-        now = self._clock.now()
-        statements, rows, names = change(load, instance, now)
-        entry = AuditEntry(audit_id=audit_id, action=action, actor=operator.principal, reason=operator.reason, env_code=None, target=f"instance:{instance_guid}", data={"status": instance.status.label, "state_id": instance.current_state_id, "seq": instance.seq})
+    def _write(self, load: "DbExecutionLoad", entry: AuditEntry, changed: "Changed") -> list[WorkMessage]:
+        statements, rows, names = changed
         bodies = [self._dal.ack.list_bodies_by_ids([row.ack_id for row in rows])] if rows else []
-        results = self._dal.write(load, [*statements, self._dal.admin_audit.insert(entry, now), *bodies])
+        results = self._dal.write(load, [*statements, self._dal.admin_audit.insert(entry, self._clock.now()), *bodies])
         return stored_messages(rows, results[-1], names) if rows else []
 
     def _is_done(self, load: "DbExecutionLoad", audit_id: int) -> bool:
@@ -142,6 +158,18 @@ class AdminOrchestrator:
         lifted = [self._suspension.lift(load, instance, now)[1]] if instance.is_suspended else []
         rearmed = self._suspension.rearm(rows, {}, reopen=True, now=now)
         return [*lifted, *rearmed.statements], rearmed.released, {consumer_id: row.consumer for consumer_id, row in rows.consumers.items()}
+
+
+def _audit_of(instance: InstanceRow, audit_id: int, action: str, operator: Operator) -> AuditEntry:
+    return AuditEntry(
+        audit_id=audit_id,
+        action=action,
+        actor=operator.principal,
+        reason=operator.reason,
+        env_code=None,
+        target=f"instance:{instance.instance_guid}",
+        data={"status": instance.status.label, "state_id": instance.current_state_id, "seq": instance.seq},
+    )
 
 
 def _impossible(instance: InstanceRow, wish: str) -> ConflictError:

@@ -13,11 +13,10 @@ from workflow_engine.models.monitor import MonitorReport
 from workflow_engine.models.subscriber import DispatchConsumerRow
 
 if TYPE_CHECKING:
-    from workflow_engine.dal import DbExecutionLoad, Deadline, Statement, WorkFlowDAL
-    from workflow_engine.engine.ports import Clock
+    from workflow_engine.dal import DbExecutionLoad, Deadline, Statement
     from workflow_engine.engine.suspension import Suspension
+    from workflow_engine.engine.tools import EngineTools
     from workflow_engine.models.instance import InstanceRow
-    from workflow_engine.options import WorkFlowEngineOptions
 
 _OPEN = frozenset({AckStatus.HELD, AckStatus.PENDING, AckStatus.DELIVERED, AckStatus.PARKED, AckStatus.SUSPENDING})
 # A trigger that read the consumer before it was deleted has written its rows by then: no function runs that long.
@@ -31,11 +30,11 @@ class Closing:
     `closed_ack_id` is where the walk stands; below zero it is the second walk (-1 = its beginning).
     """
 
-    def __init__(self, dal: "WorkFlowDAL", suspension: "Suspension", clock: "Clock", options: "WorkFlowEngineOptions") -> None:
-        self._dal = dal
+    def __init__(self, tools: "EngineTools", suspension: "Suspension") -> None:
+        self._dal = tools.dal
+        self._clock = tools.clock
+        self._options = tools.options
         self._suspension = suspension
-        self._clock = clock
-        self._options = options
 
     def run(self, consumers: Sequence[DispatchConsumerRow], report: MonitorReport, gate: PassGate) -> None:
         for consumer in consumers:
@@ -57,7 +56,8 @@ class Closing:
     def _page(self, consumer_id: int, position: int, deadline: "Deadline") -> tuple[list[OpenOfDeletedRow], int | None]:
         take, is_second = self._options.monitor_page_size, position < 0
         after = -position - 1 if is_second else position
-        due, others = self._dal.run_reading(deadline, lambda load: self._dal.read(load, self._dal.due.list_due_of_deleted(consumer_id, take), self._dal.due.list_others_of_deleted(consumer_id, after, take)))
+        reads = (self._dal.due.list_due_of_deleted(consumer_id, take), self._dal.due.list_others_of_deleted(consumer_id, after, take))
+        due, others = self._dal.run_reading(deadline, lambda load: self._dal.read(load, *reads))
         if due:
             return due, None
         last = others[-1].ack_id if others else after
@@ -69,10 +69,11 @@ class Closing:
         return None if position < 0 else -1
 
     def _close(self, load: "DbExecutionLoad", consumer_id: int, page: Sequence[OpenOfDeletedRow]) -> int:
-        instances, rows = self._dal.read(load, self._dal.instance.lock_by_ids(sorted({row.instance_id for row in page})), self._dal.due.list_by_ack_ids(consumer_id, [row.ack_id for row in page]))
-        now = self._clock.now()
+        lock = self._dal.instance.lock_by_ids(sorted({row.instance_id for row in page}))
+        instances, rows = self._dal.read(load, lock, self._dal.due.list_by_ack_ids(consumer_id, [row.ack_id for row in page]))
+        now, leaf = self._clock.now(), self._dal.ack_consumer
         closed = [replace(row, status=AckStatus.FAILED, next_due=None, gave_up=GaveUp.SKIP, modified=now) for row in rows if row.status in _OPEN]
-        statements = [statement for row in closed for statement in (self._dal.ack_consumer.update(row), self._dal.ack_consumer.update_message(row, _MESSAGE, None))]
+        statements = [statement for row in closed for statement in (leaf.update(row), leaf.update_message(row, _MESSAGE, None))]
         suspending = {row.instance_id for row in rows if row.status == AckStatus.SUSPENDING}
         for instance in instances:
             if instance.instance_id in suspending and instance.suspended_by == SuspendedBy.ENGINE:

@@ -1,7 +1,10 @@
 """The engine's components, made on first use: a function loads only what its work needs."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from workflow_engine.engine.tools import EngineTools
 
 if TYPE_CHECKING:
     from workflow_engine.dal import WorkFlowDAL
@@ -31,14 +34,27 @@ if TYPE_CHECKING:
     from workflow_engine.options import WorkFlowEngineOptions
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnginePorts:
+    """Everything outside the engine and its database; tests replace the first two."""
+
+    publisher: "Publisher"
+    clock: "Clock"
+    subscriptions: "Subscriptions"
+    signing_keys: "SigningKeys"
+
+
 class EngineComponents:
-    def __init__(self, dal: "WorkFlowDAL", publisher: "Publisher", clock: "Clock", options: "WorkFlowEngineOptions", subscriptions: "Subscriptions", signing_keys: "SigningKeys") -> None:  # noqa: PLR0917
+    def __init__(self, dal: "WorkFlowDAL", ports: EnginePorts, options: "WorkFlowEngineOptions") -> None:
         self._dal = dal
-        self._publisher = publisher
-        self._clock = clock
+        self._ports = ports
+        self._publisher = ports.publisher
+        self._clock = ports.clock
         self._options = options
-        self._subscriptions = subscriptions
-        self._signing_keys = signing_keys
+
+    @cached_property
+    def _tools(self) -> EngineTools:
+        return EngineTools(dal=self._dal, blueprints=self.blueprint_manager, outbox=self._outbox, clock=self._clock, options=self._options)
 
     @cached_property
     def blueprint_manager(self) -> "BlueprintManager":
@@ -80,7 +96,7 @@ class EngineComponents:
     def life_cycle_monitor(self) -> "LifeCycleMonitor":
         from workflow_engine.engine.lifecycle_monitor import LifeCycleMonitor
 
-        return LifeCycleMonitor(self._dal, self._monitor, self._clock, self._options)
+        return LifeCycleMonitor(self._tools, self._monitor)
 
     @cached_property
     def _outbox(self) -> "Outbox":
@@ -92,7 +108,7 @@ class EngineComponents:
     def _pipeline(self) -> "TransitionPipeline":
         from workflow_engine.engine.transition import TransitionPipeline
 
-        return TransitionPipeline(self._dal, self.state_machine, self.policy_enforcer, self.ack_manager, self._options)
+        return TransitionPipeline(self._tools, self.state_machine, self.policy_enforcer, self.ack_manager)
 
     @cached_property
     def _suspension(self) -> "Suspension":
@@ -104,13 +120,13 @@ class EngineComponents:
     def _trigger(self) -> "TriggerOrchestrator":
         from workflow_engine.engine.trigger import TriggerOrchestrator
 
-        return TriggerOrchestrator(self._dal, self.blueprint_manager, self.state_machine, self.policy_enforcer, self._pipeline, self._outbox, self._clock)
+        return TriggerOrchestrator(self._tools, self.state_machine, self.policy_enforcer, self._pipeline)
 
     @cached_property
     def _acks(self) -> "AckOutcomeOrchestrator":
         from workflow_engine.engine.ack_outcome import AckOutcomeOrchestrator
 
-        return AckOutcomeOrchestrator(self._dal, self._suspension, self._outbox, self._clock, self._options)
+        return AckOutcomeOrchestrator(self._tools, self._suspension)
 
     @cached_property
     def _definitions(self) -> "DefinitionReader":
@@ -160,28 +176,29 @@ class EngineComponents:
         from workflow_engine.engine.rules.registration import EndpointLimits
 
         limits = EndpointLimits(accounts=self._options.endpoint_accounts, hosts=self._options.endpoint_hosts)
-        return ConsumerManager(self._dal, self._clock, self._options, ConsumerPorts(subscriptions=self._subscriptions, signing_keys=self._signing_keys, limits=limits))
+        ports = ConsumerPorts(subscriptions=self._ports.subscriptions, signing_keys=self._ports.signing_keys, limits=limits)
+        return ConsumerManager(self._dal, self._clock, self._options, ports)
 
     @cached_property
     def _admin(self) -> "AdminOrchestrator":
         from workflow_engine.engine.admin import AdminOrchestrator, AdminParts
 
-        parts = AdminParts(suspension=self._suspension, instances=self._instances, consumers=self._consumers, importer=self.blueprint_importer, outbox=self._outbox)
-        return AdminOrchestrator(self._dal, parts, self._clock)
+        parts = AdminParts(suspension=self._suspension, instances=self._instances, consumers=self._consumers, importer=self.blueprint_importer)
+        return AdminOrchestrator(self._tools, parts)
 
     @cached_property
     def _monitor(self) -> "MonitorOrchestrator":
         from workflow_engine.engine.closing import Closing
-        from workflow_engine.engine.monitor import MonitorOrchestrator
+        from workflow_engine.engine.monitor import MonitorJobs, MonitorOrchestrator
         from workflow_engine.engine.overdue import OverDueWatch
         from workflow_engine.engine.redispatch import Redispatch
         from workflow_engine.engine.timeouts import TimeoutWatch
 
-        dal, blueprints, outbox, clock, options = self._dal, self.blueprint_manager, self._outbox, self._clock, self._options
-        jobs = (
-            OverDueWatch(dal, blueprints, outbox, clock, options),
-            Redispatch(dal, self._suspension, outbox, clock, options),
-            TimeoutWatch(dal, blueprints, self.state_machine, self._pipeline, outbox, clock, options),
-            Closing(dal, self._suspension, clock, options),
+        tools = self._tools
+        jobs = MonitorJobs(
+            overdue=OverDueWatch(tools),
+            redispatch=Redispatch(tools, self._suspension),
+            timeouts=TimeoutWatch(tools, self.state_machine, self._pipeline),
+            closing=Closing(tools, self._suspension),
         )
-        return MonitorOrchestrator(dal, jobs, outbox, clock, options)
+        return MonitorOrchestrator(tools, jobs)

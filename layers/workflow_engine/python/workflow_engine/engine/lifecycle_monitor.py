@@ -9,10 +9,9 @@ from workflow_engine.errors import StorageError
 from workflow_engine.models.monitor import MonitorReport
 
 if TYPE_CHECKING:
-    from workflow_engine.dal import Deadline, WorkFlowDAL
+    from workflow_engine.dal import Deadline
     from workflow_engine.engine.monitor import MonitorOrchestrator
-    from workflow_engine.engine.ports import Clock
-    from workflow_engine.options import WorkFlowEngineOptions
+    from workflow_engine.engine.tools import EngineTools
 
 _log = logging.getLogger(__name__)
 LEASE_SECONDS = 30
@@ -23,11 +22,11 @@ RUN_SECONDS = 50
 class LifeCycleMonitor:
     """A lease row keeps it to one; it saves work, correctness with two is the claims' job."""
 
-    def __init__(self, dal: "WorkFlowDAL", orchestrator: "MonitorOrchestrator", clock: "Clock", options: "WorkFlowEngineOptions") -> None:
-        self._dal = dal
+    def __init__(self, tools: "EngineTools", orchestrator: "MonitorOrchestrator") -> None:
+        self._dal = tools.dal
+        self._clock = tools.clock
+        self._options = tools.options
         self._orchestrator = orchestrator
-        self._clock = clock
-        self._options = options
 
     def run(self, deadline: "Deadline") -> MonitorReport:
         """Make a pass every interval until the minute is nearly over; whoever has no lease tries each second."""
@@ -53,7 +52,8 @@ class LifeCycleMonitor:
         now = self._clock.real_now()
         lease = self._dal.monitor_lease
         try:
-            rows = self._dal.run_reading(deadline, lambda load: self._dal.write(load, [lease.take(owner, now, now + timedelta(seconds=LEASE_SECONDS)), lease.get()]))[1]
+            packet = [lease.take(owner, now, now + timedelta(seconds=LEASE_SECONDS)), lease.get()]
+            rows = self._dal.run_reading(deadline, lambda load: self._dal.write(load, packet))[1]
         except StorageError:
             _log.warning("the monitor's lease could not be asked for")
             return False

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -12,35 +13,41 @@ from workflow_engine.models.monitor import MonitorReport
 from workflow_engine.models.notice import LifeCycleNotice
 
 if TYPE_CHECKING:
-    from workflow_engine.dal import Deadline, WorkFlowDAL
+    from workflow_engine.dal import Deadline
     from workflow_engine.engine.closing import Closing
-    from workflow_engine.engine.outbox import Outbox
     from workflow_engine.engine.overdue import OverDueWatch
-    from workflow_engine.engine.ports import Clock
     from workflow_engine.engine.redispatch import Redispatch
     from workflow_engine.engine.timeouts import TimeoutWatch
-    from workflow_engine.options import WorkFlowEngineOptions
+    from workflow_engine.engine.tools import EngineTools
 
 _log = logging.getLogger(__name__)
 _NOTICES_A_PASS = 1_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorJobs:
+    overdue: "OverDueWatch"
+    redispatch: "Redispatch"
+    timeouts: "TimeoutWatch"
+    closing: "Closing"
+
+
 class MonitorOrchestrator:
-    def __init__(self, dal: "WorkFlowDAL", jobs: "tuple[OverDueWatch, Redispatch, TimeoutWatch, Closing]", outbox: "Outbox", clock: "Clock", options: "WorkFlowEngineOptions") -> None:
-        self._dal = dal
-        self._overdue, self._redispatch, self._timeouts, self._closing = jobs
-        self._outbox = outbox
-        self._clock = clock
-        self._options = options
+    def __init__(self, tools: "EngineTools", jobs: "MonitorJobs") -> None:
+        self._dal = tools.dal
+        self._outbox = tools.outbox
+        self._clock = tools.clock
+        self._options = tools.options
+        self._jobs = jobs
 
     def run_monitor_once(self, deadline: "Deadline", renew: Callable[[], bool] | None = None) -> MonitorReport:
         """Stale states, due acks, timeouts, and a little tidying; a job that fails does not keep the others from running."""
         report, began = MonitorReport(passes=1), monotonic()
         errors: list[str] = []
         gate = PassGate(deadline, renew)
-        self._job(errors, lambda: self._overdue.run(report, gate))
+        self._job(errors, lambda: self._jobs.overdue.run(report, gate))
         self._job(errors, lambda: self._send_due(report, gate))
-        self._job(errors, lambda: self._timeouts.run(report, gate))
+        self._job(errors, lambda: self._jobs.timeouts.run(report, gate))
         self._job(errors, lambda: self._tidy(deadline))
         if errors:
             self._say(errors, report, deadline)
@@ -50,22 +57,25 @@ class MonitorOrchestrator:
 
     def _send_due(self, report: MonitorReport, gate: PassGate) -> None:
         consumers = self._dal.run_reading(gate.deadline, lambda load: self._dal.read(load, self._dal.dispatch.list_consumers())[0])
-        self._closing.run(consumers, report, gate)
-        self._redispatch.run(consumers, report, gate)
+        self._jobs.closing.run(consumers, report, gate)
+        self._jobs.redispatch.say_who_is_down(consumers, gate.deadline)
+        self._jobs.redispatch.run(consumers, report, gate)
 
     def _tidy(self, deadline: "Deadline") -> None:
         """Old notices go, and health learns that a pass has come to its end."""
         before = self._clock.now() - timedelta(days=self._options.notice_ttl_days)
-        self._dal.run_reading(deadline, lambda load: self._dal.write(load, [self._dal.notice.delete_before(before, _NOTICES_A_PASS), self._dal.monitor_lease.note_pass(self._clock.real_now())]))
+        statements = [self._dal.notice.delete_before(before, _NOTICES_A_PASS), self._dal.monitor_lease.note_pass(self._clock.real_now())]
+        self._dal.run_reading(deadline, lambda load: self._dal.write(load, statements))
 
     def _job(self, errors: list[str], job: Callable[[], None]) -> None:
         try:
             job()
-        except Exception as error:  # the next job and the next pass must run, whatever this was
+        except Exception as error:  # noqa: BLE001  # the next job and the next pass must run, whatever this was
             _log.exception("a monitor job failed")
             errors.append(f"{type(error).__name__}: {error}")
 
     def _say(self, errors: list[str], report: MonitorReport, deadline: "Deadline") -> None:
         """One notice a pass, with a count."""
         report.noticed += 1
-        self._outbox.raise_notices([LifeCycleNotice(code=NoticeCode.MONITOR_ERROR, occurred_at=self._clock.now(), data={"count": len(errors), "error": errors[0][:500]})], deadline)
+        data = {"count": len(errors), "error": errors[0][:500]}
+        self._outbox.raise_notices([LifeCycleNotice(code=NoticeCode.MONITOR_ERROR, occurred_at=self._clock.now(), data=data)], deadline)

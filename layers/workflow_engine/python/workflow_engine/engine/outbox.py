@@ -71,7 +71,7 @@ class Outbox:
             return []
         try:
             return self._publisher.publish(messages, deadline)
-        except Exception as error:  # whatever goes wrong while raising must not reach the caller, whose change is committed
+        except Exception as error:  # noqa: BLE001  # whatever goes wrong while raising must not reach the caller, whose change is committed
             _log.exception("raising events failed")
             return [PublishFailure(message=message, reason=type(error).__name__, is_handler_error=True) for message in messages]
 

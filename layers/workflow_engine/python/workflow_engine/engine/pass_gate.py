@@ -1,4 +1,4 @@
-"""PassGate: may the monitor begin another page?"""
+"""PassGate: whether the monitor may begin another page."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

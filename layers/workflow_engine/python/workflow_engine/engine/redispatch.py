@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -21,91 +21,118 @@ from workflow_engine.models.notice import LifeCycleNotice
 from workflow_engine.models.subscriber import DispatchConsumerRow
 
 if TYPE_CHECKING:
-    from workflow_engine.dal import DbExecutionLoad, Deadline, Statement, UnitIds, WorkFlowDAL
-    from workflow_engine.engine.outbox import Outbox
-    from workflow_engine.engine.ports import Clock
+    from workflow_engine.dal import DbExecutionLoad, Deadline, Statement, UnitIds
     from workflow_engine.engine.suspension import Suspension
-    from workflow_engine.options import WorkFlowEngineOptions
+    from workflow_engine.engine.tools import EngineTools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageWritten:
+class Walk:
+    """How far this pass has come with one consumer."""
+
+    consumer: DispatchConsumerRow
+    now: datetime
+    after: tuple[datetime, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageClaimed:
     messages: list[WorkMessage] = field(default_factory=list)
     notices: list[LifeCycleNotice] = field(default_factory=list)
     gave_up: int = 0
     suspended: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSent:
+    sent: int = 0
+    failures: list[PublishFailure] = field(default_factory=list)
+
+
 class Redispatch:
-    def __init__(self, dal: "WorkFlowDAL", suspension: "Suspension", outbox: "Outbox", clock: "Clock", options: "WorkFlowEngineOptions") -> None:
-        self._dal = dal
+    def __init__(self, tools: "EngineTools", suspension: "Suspension") -> None:
+        self._dal = tools.dal
+        self._outbox = tools.outbox
+        self._clock = tools.clock
+        self._options = tools.options
         self._suspension = suspension
-        self._outbox = outbox
-        self._clock = clock
-        self._options = options
 
     def run(self, consumers: Sequence[DispatchConsumerRow], report: MonitorReport, gate: PassGate) -> None:
         """One page for each live consumer, the one with the oldest due row first, round and round while there is time."""
-        now, deadline = self._clock.now(), gate.deadline
-        self._say_who_is_down(consumers, now, deadline)
-        queue = self._queue(consumers, now, report, deadline)
+        now = self._clock.now()
+        queue = self._queue([consumer for consumer in consumers if self._is_live(consumer, now)], now, report, gate.deadline)
         failures: list[PublishFailure] = []
         while queue and gate.is_open():
-            consumer, after = queue.popleft()
-            page, failed = self._page(consumer, now, after, report, deadline)
-            failures += failed
+            walk = queue.popleft()
+            page = self._page(walk, gate.deadline)
+            written = self._claim_and_send(walk.consumer, page, report, gate.deadline) if page else PageSent()
+            failures += written.failures
             if len(page) == self._options.monitor_page_size:
-                queue.append((consumer, (page[-1].next_due, page[-1].ack_id)))
-            if failed and len(failed) == len(page):
+                queue.append(replace(walk, after=(page[-1].next_due, page[-1].ack_id)))
+            if written.failures and not written.sent:
                 # Nothing was taken: SNS is out, and more pages would only be claimed and given back.
                 break
-        self._say_failures(failures, report, deadline)
+        self._say_failures(failures, report, gate.deadline)
+
+    def say_who_is_down(self, consumers: Sequence[DispatchConsumerRow], deadline: "Deadline") -> None:
+        """Once per downtime, after a day; the beat forgets it."""
+        now = self._clock.now()
+        for row in consumers:
+            if row.is_deleted or row.down_noticed_at is not None or self._is_live(row, now) or now - row.last_beat < DOWN_NOTICE_AFTER:
+                continue
+            noted = self._dal.dispatch.note_down(row.consumer_id, now)
+            if self._dal.run(deadline, lambda load, noted=noted: self._dal.write(load, [noted]), reserve=0)[0]:
+                self._outbox.raise_notices([_down_notice(row, now)], deadline)
 
     def _is_live(self, consumer: DispatchConsumerRow, now: datetime) -> bool:
-        return not consumer.is_deleted and is_live(consumer.beat_seconds, bool(consumer.is_always_live), consumer.last_beat, now, self._options.consumer_ttl_seconds)
+        alive = is_live(consumer.beat_seconds, bool(consumer.is_always_live), consumer.last_beat, now, self._options.consumer_ttl_seconds)
+        return alive and not consumer.is_deleted
 
-    def _queue(self, consumers: Sequence[DispatchConsumerRow], now: datetime, report: MonitorReport, deadline: "Deadline") -> deque[tuple[DispatchConsumerRow, tuple[datetime, int]]]:
+    def _queue(self, live: Sequence[DispatchConsumerRow], now: datetime, report: MonitorReport, deadline: "Deadline") -> deque[Walk]:
         """A statement a consumer, all in one packet: a down consumer's rows are not even looked at."""
-        live = [consumer for consumer in consumers if self._is_live(consumer, now)]
-        oldest = self._dal.run_reading(deadline, lambda load: self._dal.read_all(load, [self._dal.ack_consumer.get_oldest_due(consumer.consumer_id, now) for consumer in live]))
-        due = sorted((rows[0].next_due, consumer.consumer_id, consumer) for consumer, rows in zip(live, oldest, strict=True) if rows)
+        reads = [self._dal.ack_consumer.get_oldest_due(consumer.consumer_id, now) for consumer in live]
+        oldest = self._dal.run_reading(deadline, lambda load: self._dal.read_all(load, reads))
+        due = sorted(((rows[0].next_due, consumer) for consumer, rows in zip(live, oldest, strict=True) if rows), key=lambda pair: pair[0])
         if due:
             report.oldest_due_seconds = max(report.oldest_due_seconds, (now - due[0][0]).total_seconds())
-        return deque((consumer, BEGINNING) for _, _, consumer in due)
+        return deque(Walk(consumer=consumer, now=now, after=BEGINNING) for _, consumer in due)
 
-    def _page(self, consumer: DispatchConsumerRow, now: datetime, after: tuple[datetime, int], report: MonitorReport, deadline: "Deadline") -> tuple[list[DueRow], list[PublishFailure]]:
-        """Three round trips: candidates, the same under their instances' locks, the claim; then publish."""
-        size = self._options.monitor_page_size
-        page = self._dal.run_reading(deadline, lambda load: self._dal.read(load, self._dal.ack_consumer.list_due_paged(consumer.consumer_id, now, after, size))[0])
-        if not page:
-            return [], []
+    def _page(self, walk: Walk, deadline: "Deadline") -> list[DueRow]:
+        due = self._dal.ack_consumer.list_due_paged(walk.consumer.consumer_id, walk.now, walk.after, self._options.monitor_page_size)
+        return self._dal.run_reading(deadline, lambda load: self._dal.read(load, due)[0])
+
+    def _claim_and_send(self, consumer: DispatchConsumerRow, page: Sequence[DueRow], report: MonitorReport, deadline: "Deadline") -> PageSent:
+        """Two more round trips: the page again under its instances' locks, then the claim; publish after that."""
         ids = self._dal.unit_ids()
-        written = self._dal.run(deadline, lambda load: self._claim(load, consumer, page, ids), reserve=4 * size + 512)
-        failures = self._outbox.send_quietly(written.messages, written.notices, deadline)
+        claimed = self._dal.run(deadline, lambda load: self._claim(load, consumer, page, ids), reserve=4 * self._options.monitor_page_size + 512)
+        failures = self._outbox.send_quietly(claimed.messages, claimed.notices, deadline)
+        sent = len(claimed.messages) - len(failures)
         report.found += len(page)
-        report.sent += len(written.messages) - len(failures)
+        report.sent += sent
         report.given_back += len(failures)
-        report.failed += written.gave_up
-        report.suspended += written.suspended
-        report.noticed += len(written.notices)
-        return page, failures
+        report.failed += claimed.gave_up
+        report.suspended += claimed.suspended
+        report.noticed += len(claimed.notices)
+        return PageSent(sent=sent, failures=failures)
 
-    def _claim(self, load: "DbExecutionLoad", consumer: DispatchConsumerRow, page: Sequence[DueRow], ids: "UnitIds") -> PageWritten:
+    def _claim(self, load: "DbExecutionLoad", consumer: DispatchConsumerRow, page: Sequence[DueRow], ids: "UnitIds") -> PageClaimed:
         seen = self._read(load, consumer, page)
         now = self._clock.now()
         decision = decide_page(seen, now, self._options)
         if not decision.claimed and not decision.gave_up:
-            return PageWritten()
-        statements, released = self._consequences(load, seen, decision, now)
-        sent = [*decision.claimed, *released]
-        leaf = self._dal.ack_consumer
+            return PageClaimed()
+        released = self._released(load, decision, now)
+        sent, leaf = [*decision.claimed, *released], self._dal.ack_consumer
         bodies = [self._dal.ack.list_bodies_by_ids([row.ack_id for row in sent])] if sent else []
-        results = self._dal.write(
-            load,
-            [*(leaf.update_sent(row) for row in decision.claimed), *(leaf.update(row) for row in decision.gave_up), *statements, *self._outbox.notice_statements(decision.notices, ids), *bodies],
-        )
+        statements = [
+            *(leaf.update_sent(row) for row in decision.claimed),
+            *(leaf.update(row) for row in [*decision.gave_up, *released]),
+            *self._suspended(load, seen, decision, now),
+            *self._outbox.notice_statements(decision.notices, ids),
+        ]
+        results = self._dal.write(load, [*statements, *bodies])
         messages = stored_messages(sent, results[-1], {consumer.consumer_id: consumer.consumer}) if sent else []
-        return PageWritten(messages=messages, notices=decision.notices, gave_up=len(decision.gave_up), suspended=len(decision.suspended))
+        return PageClaimed(messages=messages, notices=decision.notices, gave_up=len(decision.gave_up), suspended=len(decision.suspended))
 
     def _read(self, load: "DbExecutionLoad", consumer: DispatchConsumerRow, page: Sequence[DueRow]) -> PageSeen:
         leaf, ack_ids = self._dal.ack_consumer, [row.ack_id for row in page]
@@ -122,47 +149,44 @@ class Redispatch:
         rows = whole_seqs([*pending, *delivered], 2 * self._options.monitor_page_size)
         return PageSeen(consumer=consumer, rows=rows, instances={**{row.instance_id: row for row in locked}, **dict.fromkeys(missing)})
 
-    def _consequences(self, load: "DbExecutionLoad", seen: PageSeen, decision: PageDecision, now: datetime) -> tuple["list[Statement]", list[AckConsumerRow]]:
-        """What giving up brings along: a suspended instance's rows lose their due times, a skipped lane goes on."""
+    def _suspended(self, load: "DbExecutionLoad", seen: PageSeen, decision: PageDecision, now: datetime) -> "list[Statement]":
+        """The flag is set, and the instance's other open rows lose their due times."""
         statements: list[Statement] = []
+        gave_up = {row.key for row in decision.gave_up}
         for instance_id, reason in decision.suspended.items():
             instance = seen.instances[instance_id]
             if instance is not None:
-                changed = {row.key for row in decision.gave_up}
-                pending, delivered = self._suspension.read_open(load, instance_id)
                 _, statement = self._suspension.suspend(instance, SuspendedBy.ENGINE, reason, now)
-                statements += [statement, *self._suspension.disarm([row for row in [*pending, *delivered] if row.key not in changed], now)]
-        released: list[AckConsumerRow] = []
-        skipped = {row.lane for row in decision.gave_up if row.gave_up == GaveUp.SKIP and row.instance_id not in decision.suspended}
-        for lane in sorted(skipped):
-            released += self._after_skip(load, lane, decision, now)
-        return [*statements, *(self._dal.ack_consumer.update(row) for row in released)], released
+                others = [row for row in self._suspension.read_open(load, instance_id) if row.key not in gave_up]
+                statements += [statement, *self._suspension.disarm(others, now)]
+        return statements
 
-    def _after_skip(self, load: "DbExecutionLoad", lane: tuple[int, int], decision: PageDecision, now: datetime) -> list[AckConsumerRow]:
+    def _released(self, load: "DbExecutionLoad", decision: PageDecision, now: datetime) -> list[AckConsumerRow]:
+        """A lane whose row was skipped goes on."""
         leaf, take = self._dal.ack_consumer, len(decision.gave_up) + 1
-        pending, parked, held = self._dal.read(load, leaf.list_lane(lane, AckStatus.PENDING, take), leaf.list_lane(lane, AckStatus.PARKED, take), leaf.list_lowest_held(lane))
-        changed = {row.key: row for row in decision.gave_up if row.lane == lane}
-        return release(free_rows(LaneView(blockers=[*pending, *parked], held=held), changed), is_live=True, now=now, options=self._options)
-
-    def _say_who_is_down(self, consumers: Sequence[DispatchConsumerRow], now: datetime, deadline: "Deadline") -> None:
-        """Once per downtime, after a day."""
-        down = [row for row in consumers if not row.is_deleted and not self._is_live(row, now) and now - row.last_beat >= DOWN_NOTICE_AFTER and row.down_noticed_at is None]
-        for row in down:
-            changed = self._dal.run(deadline, lambda load, row=row: self._dal.write(load, [self._dal.dispatch.note_down(row.consumer_id, now)]), reserve=0)
-            if changed[0]:
-                notice = LifeCycleNotice(
-                    code=NoticeCode.CONSUMER_DOWN,
-                    occurred_at=now,
-                    env_code=row.env_code,
-                    consumer_id=row.consumer_id,
-                    consumer=row.consumer,
-                    data={"last_beat": time_text(row.last_beat), "down_seconds": int((now - row.last_beat).total_seconds())},
-                )
-                self._outbox.raise_notices([notice], deadline)
+        released: list[AckConsumerRow] = []
+        skipped = [row for row in decision.gave_up if row.gave_up == GaveUp.SKIP and row.instance_id not in decision.suspended]
+        for lane in sorted({row.lane for row in skipped}):
+            reads = (leaf.list_lane(lane, AckStatus.PENDING, take), leaf.list_lane(lane, AckStatus.PARKED, take), leaf.list_lowest_held(lane))
+            pending, parked, held = self._dal.read(load, *reads)
+            changed = {row.key: row for row in decision.gave_up if row.lane == lane}
+            free = free_rows(LaneView(blockers=[*pending, *parked], held=held), changed)
+            released += release(free, is_live=True, now=now, options=self._options)
+        return released
 
     def _say_failures(self, failures: Sequence[PublishFailure], report: MonitorReport, deadline: "Deadline") -> None:
         """One notice per consumer and pass, with a count."""
-        if failures:
-            notices = self._outbox.failure_notices(failures)
-            report.noticed += len(notices)
-            self._outbox.raise_notices(notices, deadline)
+        notices = self._outbox.failure_notices(failures)
+        report.noticed += len(notices)
+        self._outbox.raise_notices(notices, deadline)
+
+
+def _down_notice(row: DispatchConsumerRow, now: datetime) -> LifeCycleNotice:
+    return LifeCycleNotice(
+        code=NoticeCode.CONSUMER_DOWN,
+        occurred_at=now,
+        env_code=row.env_code,
+        consumer_id=row.consumer_id,
+        consumer=row.consumer,
+        data={"last_beat": time_text(row.last_beat), "down_seconds": int((now - row.last_beat).total_seconds())},
+    )

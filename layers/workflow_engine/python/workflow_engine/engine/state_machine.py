@@ -30,18 +30,18 @@ class Standing:
 
     @property
     def instance_id(self) -> int:
-        return self.row.instance_id if self.row else self._made.instance_id
+        return self.row.instance_id if self.row else self.made.instance_id
 
     @property
     def instance_guid(self) -> str:
-        return self.row.instance_guid if self.row else self._made.instance_guid
+        return self.row.instance_guid if self.row else self.made.instance_guid
 
     @property
     def external_ref(self) -> str:
-        return self.row.external_ref if self.row else self._made.external_ref
+        return self.row.external_ref if self.row else self.made.external_ref
 
     @property
-    def _made(self) -> NewInstance:
+    def made(self) -> NewInstance:
         if self.new is None:
             raise ValueError("neither a row nor a new instance")
         return self.new
@@ -104,11 +104,12 @@ class StateMachine:
         """Move by compare-and-set; a new instance is written where the event brings it, its first step says where it came from."""
         blueprint = standing.blueprint
         to_state = blueprint.states[edge.to_state_id]
-        after = self._after(standing, to_state, edge, lifecycle_id, now, stay if edge.to_state_id == edge.from_state_id else None)
+        continued = stay if edge.to_state_id == edge.from_state_id else None
+        after = self._after(standing, edge, lifecycle_id, now, continued)
         if standing.row is not None:
             statement = self._dal.instance.update_state_cas(standing.row, after, now)
         else:
-            statement = self._dal.instance.insert(standing.new, after, now)  # type: ignore[arg-type]  # a Standing has one or the other
+            statement = self._dal.instance.insert(standing.made, after, now)
         return ApplyTransitionResult(
             from_state=standing.state,
             to_state=to_state,
@@ -125,7 +126,8 @@ class StateMachine:
         stale_at = now + timedelta(seconds=self._options.default_state_stale_seconds)
         return state_due(standing.policy.timeouts.get(state.name_key), now, NEVER_FIRED, stale_at)
 
-    def _after(self, standing: Standing, to_state: BlueprintState, edge: BlueprintEdge, lifecycle_id: int, now: datetime, stay: Stay | None) -> InstanceState:  # noqa: PLR0917
+    def _after(self, standing: Standing, edge: BlueprintEdge, lifecycle_id: int, now: datetime, stay: Stay | None) -> InstanceState:
+        to_state = standing.blueprint.states[edge.to_state_id]
         flags = LifeCycleInstanceFlag(standing.row.flags if standing.row else LifeCycleInstanceFlag.ACTIVE)
         if to_state.is_final:
             flags = (flags | LifeCycleInstanceFlag.COMPLETED) & ~LifeCycleInstanceFlag.ACTIVE

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workflow_engine.models.subscriber import DispatchConsumerRow
     from workflow_engine.options import WorkFlowEngineOptions
 
+Changes = dict[tuple[int, int], AckConsumerRow]
 # All rows of an instance; a number because every list is bounded.
 _ALL = 1_000_000
 
@@ -56,10 +57,12 @@ class Suspension:
         """Take the due times of open rows away."""
         return self._set_due([row for row in rows if row.next_due is not None], None, now)
 
-    def read_open(self, load: "DbExecutionLoad", instance_id: int) -> tuple[list[AckConsumerRow], list[AckConsumerRow]]:
+    def read_open(self, load: "DbExecutionLoad", instance_id: int) -> list[AckConsumerRow]:
+        """Read the rows that have, or may have, a due time."""
         leaf = self._dal.ack_consumer
-        pending, delivered = self._dal.read(load, leaf.list_by_instance(instance_id, AckStatus.PENDING, _ALL), leaf.list_by_instance(instance_id, AckStatus.DELIVERED, _ALL))
-        return pending, delivered
+        reads = (leaf.list_by_instance(instance_id, AckStatus.PENDING, _ALL), leaf.list_by_instance(instance_id, AckStatus.DELIVERED, _ALL))
+        pending, delivered = self._dal.read(load, *reads)
+        return [*pending, *delivered]
 
     def read_rows(self, load: "DbExecutionLoad", instance_id: int) -> InstanceRows:
         """Read everything that a resume touches, in two packets."""
@@ -77,7 +80,13 @@ class Suspension:
         consumer_ids = {row.consumer_id for row in [*pending, *delivered, *gave_up]} | {lane.consumer_id for lane in lanes}
         held_reads = [leaf.list_lowest_held((lane.consumer_id, instance_id)) for lane in lanes]
         consumers, *held = self._dal.read_mixed(load, [self._dal.dispatch.list_consumers_by_ids(sorted(consumer_ids) or [0]), *held_reads])
-        return InstanceRows(pending=pending, delivered=delivered, gave_up=gave_up, held=[row for rows in held for row in rows], consumers={row.consumer_id: row for row in consumers})
+        return InstanceRows(
+            pending=pending,
+            delivered=delivered,
+            gave_up=gave_up,
+            held=[row for rows in held for row in rows],
+            consumers={row.consumer_id: row for row in consumers},
+        )
 
     def due_after_resume(self, load: "DbExecutionLoad", instance: InstanceRow) -> StateDue:
         """Take up the timeout and the stale time where they were; nothing for an instance that is not active."""
@@ -93,7 +102,7 @@ class Suspension:
         after = replace(instance, flags=instance.flags & ~LifeCycleInstanceFlag.SUSPENDED, suspended_by=None, message=None)
         return after, self._dal.instance.update_flags(after, self.due_after_resume(load, after), now)
 
-    def rearm(self, rows: InstanceRows, changed: dict[tuple[int, int], AckConsumerRow], *, reopen: bool, now: datetime, hold_back: bool = False) -> Rearmed:
+    def rearm(self, rows: InstanceRows, changed: Changes, *, reopen: bool, now: datetime, hold_back: bool = False) -> Rearmed:
         """Make sent open rows due now, reopen what was given up if asked, and release each lane's lowest held seq where nothing lower blocks.
 
         `hold_back` leaves what is released to the monitor, for callers that do not publish.
@@ -108,7 +117,7 @@ class Suspension:
         statements = [*self._set_due(open_rows, now, now), *(self._dal.ack_consumer.update(row) for row in [*reopened, *released])]
         return Rearmed(statements=statements, released=[row for row in released if row.sends])
 
-    def _released(self, rows: InstanceRows, consumer_id: int, changed: dict[tuple[int, int], AckConsumerRow], now: datetime, *, hold_back: bool) -> list[AckConsumerRow]:
+    def _released(self, rows: InstanceRows, consumer_id: int, changed: Changes, now: datetime, *, hold_back: bool) -> list[AckConsumerRow]:
         lane = LaneView(
             blockers=[row for row in [*rows.pending, *rows.gave_up] if row.consumer_id == consumer_id],
             held=[row for row in rows.held if row.consumer_id == consumer_id],

@@ -22,12 +22,12 @@ from workflow_engine.models.transition import NewAck, NewHook, NewLifecycle, New
 from workflow_engine.models.trigger import LifeCycleTriggerResult
 
 if TYPE_CHECKING:
-    from workflow_engine.dal import Statement, UnitIds, WorkFlowDAL
+    from workflow_engine.dal import Statement, UnitIds
     from workflow_engine.engine.ack_manager import AckManager
     from workflow_engine.engine.policy_enforcer import PolicyEnforcer, RuleContext
     from workflow_engine.engine.state_machine import ApplyTransitionResult, Standing, StateMachine, Stay
+    from workflow_engine.engine.tools import EngineTools
     from workflow_engine.models.subscriber import SubscriberRow
-    from workflow_engine.options import WorkFlowEngineOptions
 
 # InstanceNotActive is not remembered: after a resume the same request applies.
 _REMEMBERED = frozenset(RefusalReason) - {RefusalReason.INSTANCE_NOT_ACTIVE}
@@ -48,6 +48,17 @@ class TransitionCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TransitionCase:
+    """An event meets an instance: all that the decision looks at. `ids.unit_id` becomes the lifecycle_id."""
+
+    standing: "Standing"
+    subscribers: "Sequence[SubscriberRow]"
+    command: TransitionCommand
+    ids: "UnitIds"
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TransitionOutcome:
     """What to write, what to send after the commit, and what to answer."""
 
@@ -59,87 +70,75 @@ class TransitionOutcome:
 
 
 class TransitionPipeline:
-    def __init__(self, dal: "WorkFlowDAL", state_machine: "StateMachine", policy_enforcer: "PolicyEnforcer", ack_manager: "AckManager", options: "WorkFlowEngineOptions") -> None:
-        self._dal = dal
+    def __init__(self, tools: "EngineTools", state_machine: "StateMachine", policy_enforcer: "PolicyEnforcer", ack_manager: "AckManager") -> None:
+        self._dal = tools.dal
+        self._options = tools.options
         self._state_machine = state_machine
         self._policy_enforcer = policy_enforcer
         self._ack_manager = ack_manager
-        self._options = options
 
-    def decide(self, standing: "Standing", subscribers: "Sequence[SubscriberRow]", command: TransitionCommand, ids: "UnitIds", now: datetime) -> TransitionOutcome:
-        """Judge the event; `ids` has the lifecycle_id as its next id."""
-        audience = listeners(subscribers, now, self._options)
+    def decide(self, case: TransitionCase) -> TransitionOutcome:
+        """Judge the event: apply it, or answer with the reason why not."""
+        audience = listeners(case.subscribers, case.now, self._options)
         if not any(listener.hears(EventKind.TRANSITION, None) for listener in audience):
-            raise ConflictError("NO_TRANSITION_CONSUMER", f"no consumer of transitions is registered for '{standing.blueprint.def_name}'; register one with POST /v1/consumers")
-        verdict = self._state_machine.judge(standing, command.event)
-        if verdict.edge is None:
-            return self._refuse(standing, command, verdict, ids, now)
-        return self._apply(standing, command, verdict, audience, ids, now)
+            name = case.standing.blueprint.def_name
+            raise ConflictError("NO_TRANSITION_CONSUMER", f"no consumer of transitions is registered for '{name}'; register one with POST /v1/consumers")
+        verdict = self._state_machine.judge(case.standing, case.command.event)
+        return self._refuse(case, verdict) if verdict.edge is None else self._apply(case, verdict, audience)
 
     def fingerprint(self, standing: "Standing", command: TransitionCommand) -> str:
         event = standing.blueprint.event_of(command.event)
         return fingerprint(event, command.event, (command.actor, command.payload, command.ack_required, command.occurred_at))
 
-    def replay(self, standing: "Standing", command: TransitionCommand, answer: str, now: datetime) -> TransitionOutcome:
+    def replay(self, case: TransitionCase, answer: str) -> TransitionOutcome:
         """The stored answer once more; nothing new but the notice."""
         result = LifeCycleTriggerResult.model_validate_json(answer).model_copy(update={"replayed": True})
-        notice = self.notice(standing, NoticeCode.DUPLICATE_REQUEST, now, {"request_id": command.request_id, "applied": result.applied, "reason": result.reason})
-        return TransitionOutcome(result=result, decided_at=now, notices=[notice])
+        data = {"request_id": case.command.request_id, "applied": result.applied, "reason": result.reason}
+        return TransitionOutcome(result=result, decided_at=case.now, notices=[notice_of(case.standing, NoticeCode.DUPLICATE_REQUEST, case.now, data)])
 
-    def _refuse(self, standing: "Standing", command: TransitionCommand, verdict: Verdict, ids: "UnitIds", now: datetime) -> TransitionOutcome:
-        reason = verdict.reason or RefusalReason.INVALID_TRANSITION
-        result = self._result(standing, verdict, reason=reason)
-        statements = self._state_machine.create_only(standing, now)
+    def _refuse(self, case: TransitionCase, verdict: Verdict) -> TransitionOutcome:
+        standing, command, reason = case.standing, case.command, verdict.reason or RefusalReason.INVALID_TRANSITION
+        result = _result(standing, verdict, None, [])
+        statements = self._state_machine.create_only(standing, case.now)
         if command.request_id is not None and reason in _REMEMBERED:
-            statements.append(self._remember(standing, command, result, ids.unit_id, now))
+            statements.append(self._remember(case, result))
         code = NoticeCode.NOOP_ALREADY_IN_STATE if reason is RefusalReason.NO_OP_ALREADY_IN_STATE else NoticeCode.TRANSITION_REJECTED
         data = {"reason": reason.value, "event": str(command.event), "state": standing.state.name, "request_id": command.request_id}
-        return TransitionOutcome(result=result, decided_at=now, statements=statements, notices=[self.notice(standing, code, now, data)])
+        return TransitionOutcome(result=result, decided_at=case.now, statements=statements, notices=[notice_of(standing, code, case.now, data)])
 
-    def _apply(self, standing: "Standing", command: TransitionCommand, verdict: Verdict, audience: Sequence[Listener], ids: "UnitIds", now: datetime) -> TransitionOutcome:  # noqa: PLR0917
-        """Transition, rule context, acks, hooks, hook acks, notices: the order of the guidelines."""
-        applied = self._state_machine.apply_transition(standing, verdict.edge, ids.unit_id, now, command.stay)  # type: ignore[arg-type]  # decide() saw an edge
-        facts = self._facts(standing, applied, command, now)
-        document, arrival = standing.policy.document, (applied.to_state.name_key, applied.event.code)
+    def _apply(self, case: TransitionCase, verdict: Verdict, audience: Sequence[Listener]) -> TransitionOutcome:
+        """Transition, rule context, hooks, acks, notices: the order of the guidelines."""
+        applied = self._state_machine.apply_transition(case.standing, verdict.edge_to_take, case.ids.unit_id, case.now, case.command.stay)
+        facts = _facts(case, applied)
+        document, arrival = case.standing.policy.document, (applied.to_state.name_key, applied.event.code)
         context = self._policy_enforcer.resolve_rule_context_from_json(document, *arrival)
-        hooks = self._policy_enforcer.emit_hooks(document, *arrival, ids)
-        statements = [applied.statement, *self._timeline(facts, applied, command, hooks, now)]
-        unheard = [hook.route for hook in hooks if not any(listener.hears(EventKind.HOOK, hook.route) for listener in audience)]
-        notices = [self.notice(standing, NoticeCode.NO_HOOK_CONSUMER, now, {"routes": unheard, "lifecycle_id": facts.lifecycle_id})] if unheard else []
-        acks: list[NewAck] = []
-        if command.ack_required:
-            acks = self._acks(facts, context, [hook for hook in hooks if hook.route not in unheard], ids)
-            rows = self._ack_manager.first_rows(facts, acks, audience, now)
-            statements += self._ack_manager.statements(facts, acks, rows, now)
+        hooks = self._policy_enforcer.emit_hooks(document, *arrival, case.ids)
+        heard = [hook for hook in hooks if any(listener.hears(EventKind.HOOK, hook.route) for listener in audience)]
+        acks = self._acks(facts, context, heard, case.ids) if case.command.ack_required else []
+        rows = self._ack_manager.first_rows(facts, acks, audience, case.now)
+        result = _result(case.standing, verdict, applied, acks)
+        if case.command.ack_required:
             messages = self._ack_manager.messages(facts, acks, rows, audience)
         else:
-            messages = self._ack_manager.once_messages(facts, context, hooks, audience, now)
-        result = self._result(standing, verdict, applied=applied, acks=acks)
-        if command.request_id is not None:
-            statements.append(self._remember(standing, command, result, ids.unit_id, now))
-        return TransitionOutcome(result=result, decided_at=now, statements=statements, messages=messages, notices=notices)
+            messages = self._ack_manager.once_messages(facts, context, hooks, audience, case.now)
+        return TransitionOutcome(
+            result=result,
+            decided_at=case.now,
+            statements=[
+                applied.statement,
+                *self._timeline(case, facts, applied, hooks),
+                *self._ack_manager.statements(facts, acks, rows, case.now),
+                *([self._remember(case, result)] if case.command.request_id is not None else []),
+            ],
+            messages=messages,
+            notices=_unheard_notices(case, facts, [hook.route for hook in hooks if hook not in heard]),
+        )
 
     def _acks(self, facts: EventFacts, context: "RuleContext", hooks: Sequence[NewHook], ids: "UnitIds") -> list[NewAck]:
         return [self._ack_manager.create_lifecycle_ack(facts, context, ids), *(self._ack_manager.create_hook_ack(facts, hook, ids) for hook in hooks)]
 
-    def _facts(self, standing: "Standing", applied: "ApplyTransitionResult", command: TransitionCommand, now: datetime) -> EventFacts:
-        return EventFacts(
-            blueprint=standing.blueprint,
-            policy_hash=standing.policy.policy_hash,
-            instance_id=standing.instance_id,
-            instance_guid=standing.instance_guid,
-            external_ref=standing.external_ref,
-            lifecycle_id=applied.lifecycle_id,
-            seq=applied.after.seq,
-            occurred_at=command.occurred_at or now,
-            event=applied.event,
-            from_state=applied.from_state.name,
-            to_state=applied.to_state.name,
-            actor=command.actor,
-            payload=command.payload,
-        )
-
-    def _timeline(self, facts: EventFacts, applied: "ApplyTransitionResult", command: TransitionCommand, hooks: Sequence[NewHook], now: datetime) -> "list[Statement]":
+    def _timeline(self, case: TransitionCase, facts: EventFacts, applied: "ApplyTransitionResult", hooks: Sequence[NewHook]) -> "list[Statement]":
+        command = case.command
         new = NewLifecycle(
             lifecycle_id=facts.lifecycle_id,
             instance_id=facts.instance_id,
@@ -153,46 +152,72 @@ class TransitionPipeline:
             request_id=command.request_id,
             payload=None if command.payload is None else json.dumps(command.payload, ensure_ascii=True),
         )
-        stored = [self._dal.hook.insert(facts.lifecycle_id, facts.instance_id, hooks, now)] if hooks else []
-        return [self._dal.lifecycle.insert_after_cas(new, now), self._dal.lifecycle.insert_data(new), *stored]
+        stored = [self._dal.hook.insert(facts.lifecycle_id, facts.instance_id, hooks, case.now)] if hooks else []
+        return [self._dal.lifecycle.insert_after_cas(new, case.now), self._dal.lifecycle.insert_data(new), *stored]
 
-    def _remember(self, standing: "Standing", command: TransitionCommand, result: LifeCycleTriggerResult, unit_id: int, now: datetime) -> "Statement":
+    def _remember(self, case: TransitionCase, result: LifeCycleTriggerResult) -> "Statement":
         new = NewRequestLog(
-            instance_id=standing.instance_id,
-            request_id=command.request_id or "",
-            unit_id=unit_id,
-            fingerprint=self.fingerprint(standing, command),
+            instance_id=case.standing.instance_id,
+            request_id=case.command.request_id or "",
+            unit_id=case.ids.unit_id,
+            fingerprint=self.fingerprint(case.standing, case.command),
             answer=result.model_dump_json(),
         )
-        return self._dal.request_log.insert(new, now)
+        return self._dal.request_log.insert(new, case.now)
 
-    def _result(self, standing: "Standing", verdict: Verdict, reason: RefusalReason | None = None, applied: "ApplyTransitionResult | None" = None, acks: Sequence[NewAck] = ()) -> LifeCycleTriggerResult:
-        state = applied.to_state if applied else standing.state
-        return LifeCycleTriggerResult(
-            applied=applied is not None,
-            reason=reason.value if reason else None,
-            replayed=False,
-            instance_guid=standing.instance_guid,
-            external_ref=standing.external_ref,
-            definition=standing.blueprint.def_name,
-            def_version=standing.blueprint.version,
-            from_state=standing.state.name,
-            to_state=applied.to_state.name if applied else None,
-            current_state=state.name,
-            event=EventView(code=verdict.event.code, name=verdict.event.name) if verdict.event else None,
-            lifecycle_id=applied.lifecycle_id if applied else None,
-            seq=applied.after.seq if applied else standing.seq,
-            ack_guid=next((ack.ack_guid for ack in acks if ack.kind is EventKind.TRANSITION), None),
-            hook_ack_guids=[ack.ack_guid for ack in acks if ack.kind is EventKind.HOOK],
-        )
 
-    def notice(self, standing: "Standing", code: NoticeCode, now: datetime, data: dict[str, object]) -> LifeCycleNotice:
-        return LifeCycleNotice(
-            code=code,
-            occurred_at=now,
-            env_code=standing.blueprint.env_code,
-            instance_id=standing.instance_id,
-            instance_guid=standing.instance_guid,
-            external_ref=standing.external_ref,
-            data=data,
-        )
+def notice_of(standing: "Standing", code: NoticeCode, now: datetime, data: dict[str, object]) -> LifeCycleNotice:
+    """A notice about the instance that an event met."""
+    return LifeCycleNotice(
+        code=code,
+        occurred_at=now,
+        env_code=standing.blueprint.env_code,
+        instance_id=standing.instance_id,
+        instance_guid=standing.instance_guid,
+        external_ref=standing.external_ref,
+        data=data,
+    )
+
+
+def _unheard_notices(case: TransitionCase, facts: EventFacts, routes: list[str]) -> list[LifeCycleNotice]:
+    """Hooks that nobody listens to are kept without acks, and said."""
+    return [notice_of(case.standing, NoticeCode.NO_HOOK_CONSUMER, case.now, {"routes": routes, "lifecycle_id": facts.lifecycle_id})] if routes else []
+
+
+def _facts(case: TransitionCase, applied: "ApplyTransitionResult") -> EventFacts:
+    standing, command = case.standing, case.command
+    return EventFacts(
+        blueprint=standing.blueprint,
+        policy_hash=standing.policy.policy_hash,
+        instance_id=standing.instance_id,
+        instance_guid=standing.instance_guid,
+        external_ref=standing.external_ref,
+        lifecycle_id=applied.lifecycle_id,
+        seq=applied.after.seq,
+        occurred_at=command.occurred_at or case.now,
+        event=applied.event,
+        from_state=applied.from_state.name,
+        to_state=applied.to_state.name,
+        actor=command.actor,
+        payload=command.payload,
+    )
+
+
+def _result(standing: "Standing", verdict: Verdict, applied: "ApplyTransitionResult | None", acks: Sequence[NewAck]) -> LifeCycleTriggerResult:
+    return LifeCycleTriggerResult(
+        applied=applied is not None,
+        reason=verdict.reason.value if verdict.reason else None,
+        replayed=False,
+        instance_guid=standing.instance_guid,
+        external_ref=standing.external_ref,
+        definition=standing.blueprint.def_name,
+        def_version=standing.blueprint.version,
+        from_state=standing.state.name,
+        to_state=applied.to_state.name if applied else None,
+        current_state=applied.to_state.name if applied else standing.state.name,
+        event=EventView(code=verdict.event.code, name=verdict.event.name) if verdict.event else None,
+        lifecycle_id=applied.lifecycle_id if applied else None,
+        seq=applied.after.seq if applied else standing.seq,
+        ack_guid=next((ack.ack_guid for ack in acks if ack.kind is EventKind.TRANSITION), None),
+        hook_ack_guids=[ack.ack_guid for ack in acks if ack.kind is EventKind.HOOK],
+    )

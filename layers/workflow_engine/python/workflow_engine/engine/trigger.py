@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workflow_engine.engine.transition import TransitionCommand, TransitionOutcome, TransitionPipeline
+from workflow_engine.engine.transition import TransitionCase, TransitionCommand, TransitionOutcome, TransitionPipeline
 from workflow_engine.errors import ConflictError, NotFoundError
 from workflow_engine.models.blueprint import AttachedPolicy, DefinitionRef, LatestVersionRow, LifeCycleBlueprint
 from workflow_engine.models.instance import InstanceRow
@@ -12,12 +12,10 @@ from workflow_engine.models.subscriber import SubscriberRow
 from workflow_engine.models.trigger import LifeCycleTriggerRequest, LifeCycleTriggerResult
 
 if TYPE_CHECKING:
-    from workflow_engine.dal import DbExecutionLoad, Deadline, Query, UnitIds, WorkFlowDAL
-    from workflow_engine.engine.blueprint_manager import BlueprintManager
-    from workflow_engine.engine.outbox import Outbox
+    from workflow_engine.dal import DbExecutionLoad, Deadline, UnitIds
     from workflow_engine.engine.policy_enforcer import PolicyEnforcer
-    from workflow_engine.engine.ports import Clock
     from workflow_engine.engine.state_machine import Standing, StateMachine
+    from workflow_engine.engine.tools import EngineTools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,39 +30,51 @@ class TriggerSeen:
     own: LifecycleStampRow | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The request with what its (env, definition) means; no definition when the instance is named by its guid."""
+
+    request: LifeCycleTriggerRequest
+    definition: DefinitionRef | None
+
+    def command(self) -> TransitionCommand:
+        request = self.request
+        return TransitionCommand(
+            event=request.event,
+            request_id=request.request_id,
+            actor=request.actor,
+            payload=request.payload,
+            ack_required=request.ack_required,
+            occurred_at=request.occurred_at,
+        )
+
+
 class TriggerOrchestrator:
-    def __init__(self, dal: "WorkFlowDAL", blueprints: "BlueprintManager", state_machine: "StateMachine", policy_enforcer: "PolicyEnforcer", pipeline: TransitionPipeline, outbox: "Outbox", clock: "Clock") -> None:  # noqa: PLR0917
-        self._dal = dal
-        self._blueprints = blueprints
+    def __init__(self, tools: "EngineTools", state_machine: "StateMachine", policy_enforcer: "PolicyEnforcer", pipeline: TransitionPipeline) -> None:
+        self._dal = tools.dal
+        self._blueprints = tools.blueprints
+        self._outbox = tools.outbox
+        self._clock = tools.clock
         self._state_machine = state_machine
         self._policy_enforcer = policy_enforcer
         self._pipeline = pipeline
-        self._outbox = outbox
-        self._clock = clock
 
     def trigger(self, request: LifeCycleTriggerRequest, deadline: "Deadline") -> LifeCycleTriggerResult:
         """Apply the event in one transaction; consumers hear of it only after the commit."""
-        definition = self._definition(request, deadline)
-        unit = TriggerUnit(self, request, definition, self._dal.unit_ids())
-        outcome = self._dal.run(deadline, unit)
+        target = Target(request=request, definition=self._definition(request, deadline))
+        outcome = self._dal.run(deadline, TriggerUnit(self, target, self._dal.unit_ids()))
         self._outbox.send(outcome.messages, outcome.notices, deadline)
         return outcome.result
 
-    def _definition(self, request: LifeCycleTriggerRequest, deadline: "Deadline") -> DefinitionRef | None:
-        if request.env_code is None or request.def_name is None:
-            return None
-        env_code, def_name = request.env_code, request.def_name
-        return self._dal.run_reading(deadline, lambda load: self._blueprints.definition(load, env_code, def_name))
-
-    def read(self, load: "DbExecutionLoad", request: LifeCycleTriggerRequest, definition: DefinitionRef | None, unit_id: int) -> TriggerSeen:
+    def read(self, load: "DbExecutionLoad", target: Target, unit_id: int) -> TriggerSeen:
         """One packet, whatever the event is and whoever listens."""
-        dal, request_id = self._dal, request.request_id or ""
+        dal, request, definition = self._dal, target.request, target.definition
+        request_id = request.request_id or ""
         own = dal.lifecycle.get_stamp(unit_id if load.is_uncertain else 0)
-        latest: Query[LatestVersionRow]
-        if definition is not None and request.external_ref is not None:
-            key = (definition.definition_id, request.external_ref)
+        if definition is not None:
+            key = (definition.definition_id, request.external_ref or "")
             lock, logged = dal.instance.lock_by_ref(*key), dal.request_log.get_by_ref(*key, request_id)
-            told, latest = dal.dispatch.list_subscribers_by_ref(definition, request.external_ref), dal.blueprint.get_latest(definition.definition_id)
+            told, latest = dal.dispatch.list_subscribers_by_ref(definition, key[1]), dal.blueprint.get_latest(key[0])
         else:
             guid = request.instance_guid or ""
             lock, logged = dal.instance.lock_by_guid(guid), dal.request_log.get_by_guid(guid, request_id)
@@ -78,61 +88,57 @@ class TriggerOrchestrator:
             own=owns[0] if owns else None,
         )
 
-    def standing(self, load: "DbExecutionLoad", seen: TriggerSeen, request: LifeCycleTriggerRequest, definition: DefinitionRef | None, ids: "UnitIds") -> "Standing":
-        """Pin an instance to its version and policy: the row's own, or the latest for a new one."""
-        if seen.instance is None and definition is None:
-            raise NotFoundError("instance", f"no instance {request.instance_guid}")
-        pinned = self._pinned(load, seen, definition)
-        target = (definition.definition_id if definition else 0, request.external_ref or "")
-        return self._state_machine.ensure_instance(seen.instance, target, pinned, ids)
-
-    def _pinned(self, load: "DbExecutionLoad", seen: TriggerSeen, definition: DefinitionRef | None) -> tuple[LifeCycleBlueprint, AttachedPolicy]:
-        version_id = seen.instance.def_version_id if seen.instance else seen.latest and seen.latest.def_version_id
-        if version_id is None:
-            raise NotFoundError("definition", f"definition '{definition.def_name if definition else ''}' has no version yet")
-        policy_id = seen.instance.policy_id if seen.instance else seen.latest and seen.latest.policy_id
-        blueprint = self._blueprints.get_blueprint_by_version_id(load, version_id)
-        return blueprint, self._policy_enforcer.resolve_policy_by_id(load, blueprint, policy_id)
-
-    def decide(self, load: "DbExecutionLoad", seen: TriggerSeen, standing: "Standing", command: TransitionCommand, ids: "UnitIds") -> TransitionOutcome:
+    def decide(self, load: "DbExecutionLoad", seen: TriggerSeen, target: Target, ids: "UnitIds") -> TransitionOutcome:
         """A known request_id gets its first answer; everything else goes through the pipeline."""
-        now = self._clock.now()
+        standing, command = self._standing(load, seen, target, ids), target.command()
+        case = TransitionCase(standing=standing, subscribers=seen.subscribers, command=command, ids=ids, now=self._clock.now())
         if seen.request is None:
-            return self._pipeline.decide(standing, seen.subscribers, command, ids, now)
+            return self._pipeline.decide(case)
         if seen.request.fingerprint != self._pipeline.fingerprint(standing, command):
-            raise ConflictError("REQUEST_ID_REUSED", f"request_id '{command.request_id}' was used before with another event, actor, payload, ack_required or occurred_at")
-        return self._pipeline.replay(standing, command, seen.request.answer, now)
+            given = "event, actor, payload, ack_required or occurred_at"
+            raise ConflictError("REQUEST_ID_REUSED", f"request_id '{command.request_id}' was used before with another {given}")
+        return self._pipeline.replay(case, seen.request.answer)
 
     def write(self, load: "DbExecutionLoad", outcome: TransitionOutcome, ids: "UnitIds") -> None:
         self._dal.write(load, [*outcome.statements, *self._outbox.notice_statements(outcome.notices, ids)])
+
+    def _definition(self, request: LifeCycleTriggerRequest, deadline: "Deadline") -> DefinitionRef | None:
+        if request.env_code is None or request.def_name is None:
+            return None
+        env_code, def_name = request.env_code, request.def_name
+        return self._dal.run_reading(deadline, lambda load: self._blueprints.definition(load, env_code, def_name))
+
+    def _standing(self, load: "DbExecutionLoad", seen: TriggerSeen, target: Target, ids: "UnitIds") -> "Standing":
+        """Pin an instance to its version and policy: the row's own, or the latest for a new one."""
+        if seen.instance is None and target.definition is None:
+            raise NotFoundError("instance", f"no instance {target.request.instance_guid}")
+        place = (target.definition.definition_id if target.definition else 0, target.request.external_ref or "")
+        return self._state_machine.ensure_instance(seen.instance, place, self._pinned(load, seen), ids)
+
+    def _pinned(self, load: "DbExecutionLoad", seen: TriggerSeen) -> tuple[LifeCycleBlueprint, AttachedPolicy]:
+        pinned = seen.instance or seen.latest
+        if pinned is None or pinned.def_version_id is None:
+            raise NotFoundError("definition", "the definition has no version yet; import one")
+        blueprint = self._blueprints.get_blueprint_by_version_id(load, pinned.def_version_id)
+        return blueprint, self._policy_enforcer.resolve_policy_by_id(load, blueprint, pinned.policy_id)
 
 
 class TriggerUnit:
     """One request's unit of work; remembers its attempts, because a lost connection may hide that one of them was committed."""
 
-    def __init__(self, orchestrator: TriggerOrchestrator, request: LifeCycleTriggerRequest, definition: DefinitionRef | None, ids: "UnitIds") -> None:
+    def __init__(self, orchestrator: TriggerOrchestrator, target: Target, ids: "UnitIds") -> None:
         self._orchestrator = orchestrator
-        self._request = request
-        self._definition = definition
+        self._target = target
         self._ids = ids
         self._tried: list[TransitionOutcome] = []
-        self._command = TransitionCommand(
-            event=request.event,
-            request_id=request.request_id,
-            actor=request.actor,
-            payload=request.payload,
-            ack_required=request.ack_required,
-            occurred_at=request.occurred_at,
-        )
 
     def __call__(self, load: "DbExecutionLoad") -> TransitionOutcome:
         unit_id = self._ids.rewind()
-        seen = self._orchestrator.read(load, self._request, self._definition, unit_id)
+        seen = self._orchestrator.read(load, self._target, unit_id)
         committed = self._committed(seen, unit_id)
         if committed is not None:
             return committed
-        standing = self._orchestrator.standing(load, seen, self._request, self._definition, self._ids)
-        outcome = self._orchestrator.decide(load, seen, standing, self._command, self._ids)
+        outcome = self._orchestrator.decide(load, seen, self._target, self._ids)
         self._tried.append(outcome)
         self._orchestrator.write(load, outcome, self._ids)
         return outcome

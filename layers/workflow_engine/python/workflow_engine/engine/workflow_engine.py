@@ -141,7 +141,8 @@ class WorkFlowEngine(EngineComponents):
         self._dal.close()
 
     def _say_trigger_error(self, request: "LifeCycleTriggerRequest", error: Exception, deadline: "Deadline") -> None:
-        _log.error("trigger failed", extra={"external_ref": request.external_ref, "instance_guid": request.instance_guid, "request_id": request.request_id, "error": type(error).__name__})
+        keys = {"external_ref": request.external_ref, "instance_guid": request.instance_guid, "request_id": request.request_id}
+        _log.error("trigger failed", extra={**keys, "error": type(error).__name__})
         notice = LifeCycleNotice(
             code=NoticeCode.TRIGGER_ERROR,
             occurred_at=self._clock.now(),

@@ -65,6 +65,7 @@ def reset() -> None:
 
 
 def _make_engine(given: Settings) -> "WorkFlowEngine":
+    from workflow_engine.engine.components import EnginePorts  # noqa: PLC0415
     from workflow_engine.engine.workflow_engine import WorkFlowEngine  # noqa: PLC0415
 
     work_topic_arn = _needed(given.work_topic_arn, "WFE_WORK_TOPIC_ARN")
@@ -72,14 +73,8 @@ def _make_engine(given: Settings) -> "WorkFlowEngine":
     publisher = SnsPublisher(
         work_topic_arn=work_topic_arn, notice_topic_arn=_needed(given.notice_topic_arn, "WFE_NOTICE_TOPIC_ARN"), signer=signer, clock=clock()
     )
-    return WorkFlowEngine(
-        dal=WorkFlowDAL(Db(database_target(given))),
-        publisher=MeasuredPublisher(publisher=publisher),
-        clock=clock(),
-        options=given.options(),
-        subscriptions=SnsSubscriptions(topic_arn=work_topic_arn),
-        signing_keys=signer,
-    )
+    ports = EnginePorts(publisher=MeasuredPublisher(publisher=publisher), clock=clock(), subscriptions=SnsSubscriptions(topic_arn=work_topic_arn), signing_keys=signer)
+    return WorkFlowEngine(WorkFlowDAL(Db(database_target(given))), ports, given.options())
 
 
 def _signer(given: Settings) -> Signer:

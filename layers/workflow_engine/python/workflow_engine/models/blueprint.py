@@ -126,4 +126,11 @@ class TimeoutRow:
     max_retry: int | None
 
     def rule(self) -> TimeoutRule:
-        return TimeoutRule(state_key=self.state_key, state_name=self.state_name, duration_minutes=self.duration_minutes, is_repeat=bool(self.mode), event_code=self.event_code, max_retry=self.max_retry)
+        return TimeoutRule(
+            state_key=self.state_key,
+            state_name=self.state_name,
+            duration_minutes=self.duration_minutes,
+            is_repeat=bool(self.mode),
+            event_code=self.event_code,
+            max_retry=self.max_retry,
+        )

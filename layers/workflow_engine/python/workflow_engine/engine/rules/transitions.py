@@ -15,6 +15,12 @@ class Verdict:
     event: BlueprintEvent | None
     edge: BlueprintEdge | None = None
 
+    @property
+    def edge_to_take(self) -> BlueprintEdge:
+        if self.edge is None:
+            raise ValueError("a refused event has no edge")
+        return self.edge
+
 
 def judge(blueprint: LifeCycleBlueprint, instance: InstanceRow | None, state: BlueprintState, event_ref: int | str) -> Verdict:
     """Check in the documented order: terminal, not active, unknown event, transition, already there, invalid."""
