@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tests.support.engine import START, Workbench
+from tests.support.rows import Rows
 from workflow_engine.models.enums import AckStatus, EventKind, GaveUp
 
 # The two sets of resend windows that the guidelines name; the suite runs with both.
@@ -111,9 +112,12 @@ def stands(bench: Workbench, external_ref: str = "R-1") -> dict[str, Any]:
 
 def everything(bench: Workbench) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table but the notices: equal before and after means that nothing was written."""
-    tables = bench.sql("SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY table_name")
-    names = [row["name"] for row in tables if row["name"] not in _UNCOUNTED]
-    return {name: sorted((tuple(row.values()) for row in bench.sql(f"SELECT * FROM {name}")), key=repr) for name in names}
+    rows = Rows(bench.database_url)
+    try:
+        tables = rows.run("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")
+        return {name: sorted(rows.run(f"SELECT * FROM {name}"), key=repr) for (name,) in sorted(tables) if name not in _UNCOUNTED}
+    finally:
+        rows.close()
 
 
 def said(bench: Workbench) -> list[tuple[str, dict[str, Any]]]:

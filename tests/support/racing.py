@@ -40,8 +40,7 @@ class HoldingDb(Db):
 def on(bench: Workbench, db: Db) -> Workbench:
     """Another sandbox, with a connection of the test's own making."""
     other = bench.another()
-    other.db, other.dal = db, WorkFlowDAL(db)
-    other.engine = WorkFlowEngine(other.dal, other.publisher, other.clock, other.options, NoSubscriptions(), PlainKeys())
+    other.use(db)
     return other
 
 
@@ -63,8 +62,8 @@ class Overlap:
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
         self._db = HoldingDb(url_target(bench.database_url))
-        self.first = on(bench, self._db)
-        self.second = bench.another()
+        self.first = warm(on(bench, self._db))
+        self.second = warm(bench.another())
 
     def run(self, first: Callable[[Workbench], Any], second: Callable[[Workbench], Any]) -> tuple[Any, Any]:
         """Return both answers; the second call has been seen waiting for the first one's lock."""
@@ -91,9 +90,12 @@ class Overlap:
             assert time.monotonic() < give_up_at
 
 
+def warm(sandbox: Workbench) -> Workbench:
+    """Its connection is open and its ids are there, so that only the unit of work itself is to come."""
+    sandbox.dal.run(sandbox.deadline(), lambda _load: None)
+    return sandbox
+
+
 def crew(bench: Workbench, size: int) -> list[Workbench]:
-    """Sandboxes whose connections are open and whose ids are there, so that they really meet."""
-    made = [bench.another() for _ in range(size)]
-    for one in made:
-        one.dal.run(one.deadline(), lambda _load: None)
-    return made
+    """Sandboxes that really meet."""
+    return [warm(bench.another()) for _ in range(size)]
