@@ -8,10 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 
-from tests.support.cloud import REGION, cloud
+from tests.support.cloud import client, cloud
 from tests.support.engine import Workbench
 from tests.support.targets import contents_of, target_of
 from workflow_engine.entry import container
@@ -82,7 +81,7 @@ class Stack:
 
     def received(self) -> list[dict[str, Any]]:
         """Take everything that SNS delivered, as the queue got it."""
-        sqs, found = boto3.client("sqs", region_name=REGION), []
+        sqs, found = client("sqs"), []
         while messages := sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10, MessageAttributeNames=["All"]).get("Messages"):
             for message in messages:
                 attributes = {name: value["StringValue"] for name, value in message.get("MessageAttributes", {}).items()}
@@ -117,7 +116,7 @@ def http_event(method: str, path: str, body: Any = None, *, query: str = "", hea
 @pytest.fixture
 def stack(clean_database: str, bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> Generator[Stack]:
     with cloud(monkeypatch):
-        sns, sqs, secrets = (boto3.client(name, region_name=REGION) for name in ("sns", "sqs", "secretsmanager"))
+        sns, sqs, secrets = (client(name) for name in ("sns", "sqs", "secretsmanager"))
         work, notices = (sns.create_topic(Name=name)["TopicArn"] for name in ("work", "notices"))
         queue_url = sqs.create_queue(QueueName="all")["QueueUrl"]
         queue_arn = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]

@@ -103,8 +103,8 @@ def vendors(stack: Stack) -> Stack:
         assert stack.http(function, read_event(function, case)).status == 200
     stack.bench.sql(f"UPDATE instance SET guid = '{INSTANCE_GUID}'")
     stack.bench.sql(f"UPDATE ack SET guid = '{ACK_GUID}' WHERE id IN (SELECT ack_id FROM lc_ack)")
-    if (EVENTS.parent / "functions" / "runtime" / "handler.py").exists() and stack.http("runtime", read_event("runtime", "upsert")).status == 200:
-        stack.bench.sql("UPDATE runtime SET id = 1, status = 'Waiting'")
+    assert stack.http("runtime", read_event("runtime", "upsert")).status == 200
+    stack.bench.sql("UPDATE runtime SET id = 1, status = 'Waiting'")
     stack.received()
     return stack
 

@@ -7,13 +7,12 @@ from datetime import timedelta
 from hashlib import sha256
 from hmac import digest
 
-import boto3
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.support.cloud import REGION, cloud
+from tests.support.cloud import client, cloud
 from workflow_engine.adapters import database
 from workflow_engine.adapters.clock import SystemClock
 from workflow_engine.adapters.database import iam_target, secret_target, url_target, verified_tls
@@ -88,7 +87,7 @@ def test_an_old_secret_serves_while_the_source_is_away_but_not_when_it_was_refus
 
 def test_a_rotated_secret_is_read_again_when_the_login_was_refused(monkeypatch):
     with cloud(monkeypatch):
-        secrets = boto3.client("secretsmanager", region_name=REGION)
+        secrets = client("secretsmanager")
         arn = secrets.create_secret(Name="db", SecretString=json.dumps({"username": "u1", "password": "p1"}))["ARN"]
         target = secret_target("db.example.org", 3306, "wfe", arn)
         assert login(target) == ("u1", "p1")
@@ -100,7 +99,7 @@ def test_a_rotated_secret_is_read_again_when_the_login_was_refused(monkeypatch):
 @pytest.mark.parametrize("text", ["hunter2", "[1]", '"hunter2"'])
 def test_a_secret_of_another_shape_is_refused_without_quoting_it(monkeypatch, text):
     with cloud(monkeypatch):
-        arn = boto3.client("secretsmanager", region_name=REGION).create_secret(Name="s", SecretString=text)["ARN"]
+        arn = client("secretsmanager").create_secret(Name="s", SecretString=text)["ARN"]
         with pytest.raises(StorageError) as caught:
             read_secret(arn)
     assert "hunter2" not in str(caught.value)
@@ -123,14 +122,7 @@ def test_an_iam_login_is_a_signed_token_for_host_and_user(monkeypatch):
 
 def test_a_url_says_everything_and_asks_for_tls_only_on_demand():
     target = url_target("mysql://us%40er:p%2Fw@127.0.0.1:3310/wfe")
-    assert (target.host, target.port, target.database, target.user(False), target.password(False), target.ssl_context) == (
-        "127.0.0.1",
-        3310,
-        "wfe",
-        "us@er",
-        "p/w",
-        None,
-    )
+    assert (target.host, target.port, target.database, login(target), target.ssl_context) == ("127.0.0.1", 3310, "wfe", ("us@er", "p/w"), None)
     assert url_target("mysql://u@h/wfe?tls=1").ssl_context is not None
     assert url_target("mysql://u@h/wfe").port == 3306
 

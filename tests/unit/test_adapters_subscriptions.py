@@ -5,10 +5,9 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
-import boto3
 import pytest
 
-from tests.support.cloud import REGION, cloud
+from tests.support.cloud import client, cloud
 from tests.support.sns_stub import SUBSCRIPTION_ARN, Refusal, running_stub
 from workflow_engine.adapters.subscriptions import SnsSubscriptions, subscription_attributes
 from workflow_engine.errors import InvalidRequestError, StorageError
@@ -39,7 +38,7 @@ class Topic:
 @pytest.fixture
 def topic(monkeypatch: pytest.MonkeyPatch) -> Generator[Topic]:
     with cloud(monkeypatch):
-        sns, sqs = boto3.client("sns", region_name=REGION), boto3.client("sqs", region_name=REGION)
+        sns, sqs = client("sns"), client("sqs")
         yield Topic(arn=sns.create_topic(Name="work")["TopicArn"], sns=sns, sqs=sqs)
 
 
