@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from tests.support.engine import NoSubscriptions, PlainKeys, Workbench
+from tests.support.engine import Workbench
 from workflow_engine.adapters.database import url_target
-from workflow_engine.dal import Db, DbExecutionLoad, Query, Statement, WorkFlowDAL
-from workflow_engine.engine.workflow_engine import WorkFlowEngine
+from workflow_engine.dal import Db, DbExecutionLoad, Query, Statement
 
 _PATIENCE_SECONDS = 15.0
 _WAITING = (
