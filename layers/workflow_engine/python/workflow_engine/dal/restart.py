@@ -49,4 +49,5 @@ class Restarts:
         if isinstance(error, (DuplicateKeyError, MissingKeyError, OutOfIdsError)):
             return 0.0
         tries = self.others + self.connects
-        return random.uniform(0.2, 1.0) * min(_MAX_WAIT_SECONDS, 0.01 * 2**tries)  # noqa: S311  # jitter, not a secret
+        longest = min(_MAX_WAIT_SECONDS, 0.01 * 2.0**tries)
+        return random.uniform(0.2 * longest, longest)  # noqa: S311  # jitter, not a secret

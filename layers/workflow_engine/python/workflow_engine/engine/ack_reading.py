@@ -1,7 +1,7 @@
 """What an ack needs to know: its consumer, its rows, their instances under lock, and the lanes they stand in."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workflow_engine.engine.ack_decision import AckSeen, InstanceSeen
 from workflow_engine.engine.rules.lanes import MAX_ROWS_OF_SEQ, LaneView
@@ -46,7 +46,9 @@ class AckReading:
             self._consumer_ids.pop(_name_of(request), None)
             found = self._rows(load, guids, self._consumer_id(load, request))
         consumer = _checked(found.consumer, request, principal)
-        return AckSeen(consumer=consumer, rows={row.ack_guid: row for row in found.rows}, instances=self._with_more(load, found, consumer.consumer_id, len(guids)))
+        return AckSeen(
+            consumer=consumer, rows={row.ack_guid: row for row in found.rows}, instances=self._with_more(load, found, consumer.consumer_id, len(guids))
+        )
 
     def _consumer_id(self, load: "DbExecutionLoad", request: AckRequest) -> int:
         """Resolve a name once per sandbox: it can only come to mean another id after its consumer was deleted, which every read shows."""
@@ -92,7 +94,7 @@ class AckReading:
             lane = (consumer_id, instance_id)
             lanes += [leaf.list_lane(lane, AckStatus.PENDING, take), leaf.list_lane(lane, AckStatus.PARKED, take)]
             lanes += [leaf.list_lowest_held(lane), leaf.list_by_instance(instance_id, AckStatus.SUSPENDING, take)]
-        head: list[Query[object]] = [self._dal.instance.lock_by_ids(ids), self._dal.dispatch.get_consumer(consumer_id)]
+        head: list[Query[Any]] = [self._dal.instance.lock_by_ids(ids), self._dal.dispatch.get_consumer(consumer_id)]
         locked, consumers, rows, *read = self._dal.read_mixed(load, [*head, leaf.list_by_guids(guids, consumer_id), *lanes])
         seen: dict[int, InstanceSeen] = {}
         for row in locked:

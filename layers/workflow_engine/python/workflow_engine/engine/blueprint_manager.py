@@ -106,6 +106,8 @@ class BlueprintManager:
         return AttachedPolicy(policy_id=policy_id, policy_hash=rows[0].policy_hash, document=load_policy(rows[0].resolved), timeouts=overridden)
 
 
-def _make_room(cache: dict[object, object] | dict[int, LifeCycleBlueprint] | dict[tuple[int, str], DefinitionRef] | dict[tuple[int, int | None], AttachedPolicy]) -> None:
+def _make_room(
+    cache: dict[object, object] | dict[int, LifeCycleBlueprint] | dict[tuple[int, str], DefinitionRef] | dict[tuple[int, int | None], AttachedPolicy],
+) -> None:
     if len(cache) >= _MAX_CACHED:
         cache.clear()

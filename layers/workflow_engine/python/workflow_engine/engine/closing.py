@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workflow_engine.engine.pass_gate import PassGate
@@ -48,7 +49,7 @@ class Closing:
             if not page:
                 self._note(consumer.consumer_id, self._next_walk(consumer, position), deadline)
                 return
-            report.closed += self._dal.run(deadline, lambda load, page=page: self._close(load, consumer.consumer_id, page), reserve=0)
+            report.closed += self._dal.run(deadline, partial(self._close, consumer_id=consumer.consumer_id, page=page), reserve=0)
             if after is not None:
                 position = after
                 self._note(consumer.consumer_id, position, deadline)

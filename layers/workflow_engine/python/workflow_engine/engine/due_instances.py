@@ -58,7 +58,11 @@ class DueInstances:
     def read(self, load: "DbExecutionLoad", page: Sequence[DueInstanceRow], *extra: "Query[Any]") -> tuple[list[DueInstance], list[list[Any]]]:
         """Lock what is free and read what the decision needs, in one packet; a stay that has ended since is left out."""
         dal = self._dal
-        reads = [read for row in page for read in (dal.dispatch.list_subscribers_by_guid(row.instance_guid), dal.lc_timeout.get_firings(row.instance_id, row.stay_id))]
+        reads = [
+            read
+            for row in page
+            for read in (dal.dispatch.list_subscribers_by_guid(row.instance_guid), dal.lc_timeout.get_firings(row.instance_id, row.stay_id))
+        ]
         locked, *rest = dal.read_mixed(load, [dal.instance.lock_free_by_ids(sorted(row.instance_id for row in page)), *extra, *reads])
         per_instance = rest[len(extra) :]
         instances: dict[int, InstanceRow] = {row.instance_id: row for row in locked}

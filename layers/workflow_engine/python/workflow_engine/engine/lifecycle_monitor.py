@@ -9,9 +9,10 @@ from workflow_engine.errors import StorageError
 from workflow_engine.models.monitor import MonitorReport
 
 if TYPE_CHECKING:
-    from workflow_engine.dal import Deadline
+    from workflow_engine.dal import Deadline, Query, Statement
     from workflow_engine.engine.monitor import MonitorOrchestrator
     from workflow_engine.engine.tools import EngineTools
+    from workflow_engine.models.health import MonitorLeaseRow
 
 _log = logging.getLogger(__name__)
 LEASE_SECONDS = 30
@@ -52,7 +53,7 @@ class LifeCycleMonitor:
         now = self._clock.real_now()
         lease = self._dal.monitor_lease
         try:
-            packet = [lease.take(owner, now, now + timedelta(seconds=LEASE_SECONDS)), lease.get()]
+            packet: list[Statement | Query[MonitorLeaseRow]] = [lease.take(owner, now, now + timedelta(seconds=LEASE_SECONDS)), lease.get()]
             rows = self._dal.run_reading(deadline, lambda load: self._dal.write(load, packet))[1]
         except StorageError:
             _log.warning("the monitor's lease could not be asked for")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workflow_engine.engine.due_instances import DueInstance, DueInstances
@@ -33,8 +34,7 @@ class OverDueWatch:
 
     def run(self, report: MonitorReport, gate: PassGate) -> None:
         for page in self._due.pages(StateDueKind.STALE, gate):
-            ids = self._dal.unit_ids()
-            notices = self._dal.run(gate.deadline, lambda load, page=page, ids=ids: self._unit(load, page, ids), reserve=len(page) * _LISTENERS + 512)
+            notices = self._dal.run(gate.deadline, partial(self._unit, page=page, ids=self._dal.unit_ids()), reserve=len(page) * _LISTENERS + 512)
             self._outbox.send([], notices, gate.deadline)
             report.found += len(page)
             report.noticed += len(notices)

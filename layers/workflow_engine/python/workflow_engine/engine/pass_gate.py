@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from workflow_engine.dal import Deadline
 
-# A page is begun only with this much time left to publish it.
-PAGE_SECONDS = 5.0
+# A page is begun only with this much time left to publish it, a slow SNS included.
+PAGE_SECONDS = 10.0
 # Well inside the lease, so that most pages cost no extra round trip.
 _RENEW_SECONDS = 10.0
 # Where a walk by keyset begins.

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workflow_engine.engine.pass_gate import BEGINNING, DOWN_NOTICE_AFTER, PassGate
@@ -81,7 +82,7 @@ class Redispatch:
             if row.is_deleted or row.down_noticed_at is not None or self._is_live(row, now) or now - row.last_beat < DOWN_NOTICE_AFTER:
                 continue
             noted = self._dal.dispatch.note_down(row.consumer_id, now)
-            if self._dal.run(deadline, lambda load, noted=noted: self._dal.write(load, [noted]), reserve=0)[0]:
+            if self._dal.run(deadline, partial(self._dal.write, packet=[noted]), reserve=0)[0]:
                 self._outbox.raise_notices([_down_notice(row, now)], deadline)
 
     def _is_live(self, consumer: DispatchConsumerRow, now: datetime) -> bool:
@@ -104,7 +105,7 @@ class Redispatch:
     def _claim_and_send(self, consumer: DispatchConsumerRow, page: Sequence[DueRow], report: MonitorReport, deadline: "Deadline") -> PageSent:
         """Two more round trips: the page again under its instances' locks, then the claim; publish after that."""
         ids = self._dal.unit_ids()
-        claimed = self._dal.run(deadline, lambda load: self._claim(load, consumer, page, ids), reserve=4 * self._options.monitor_page_size + 512)
+        claimed = self._dal.run(deadline, partial(self._claim, consumer=consumer, page=page, ids=ids), reserve=4 * self._options.monitor_page_size + 512)
         failures = self._outbox.send_quietly(claimed.messages, claimed.notices, deadline)
         sent = len(claimed.messages) - len(failures)
         report.found += len(page)

@@ -1,7 +1,7 @@
 """One transition, decided from what was read: the pipeline that application triggers and timeouts share (guidelines 3.2)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -166,7 +166,7 @@ class TransitionPipeline:
         return self._dal.request_log.insert(new, case.now)
 
 
-def notice_of(standing: "Standing", code: NoticeCode, now: datetime, data: dict[str, object]) -> LifeCycleNotice:
+def notice_of(standing: "Standing", code: NoticeCode, now: datetime, data: Mapping[str, object]) -> LifeCycleNotice:
     """A notice about the instance that an event met."""
     return LifeCycleNotice(
         code=code,
@@ -175,7 +175,7 @@ def notice_of(standing: "Standing", code: NoticeCode, now: datetime, data: dict[
         instance_id=standing.instance_id,
         instance_guid=standing.instance_guid,
         external_ref=standing.external_ref,
-        data=data,
+        data=dict(data),
     )
 
 

@@ -73,7 +73,9 @@ def _make_engine(given: Settings) -> "WorkFlowEngine":
     publisher = SnsPublisher(
         work_topic_arn=work_topic_arn, notice_topic_arn=_needed(given.notice_topic_arn, "WFE_NOTICE_TOPIC_ARN"), signer=signer, clock=clock()
     )
-    ports = EnginePorts(publisher=MeasuredPublisher(publisher=publisher), clock=clock(), subscriptions=SnsSubscriptions(topic_arn=work_topic_arn), signing_keys=signer)
+    ports = EnginePorts(
+        publisher=MeasuredPublisher(publisher=publisher), clock=clock(), subscriptions=SnsSubscriptions(topic_arn=work_topic_arn), signing_keys=signer
+    )
     return WorkFlowEngine(WorkFlowDAL(Db(database_target(given))), ports, given.options())
 
 

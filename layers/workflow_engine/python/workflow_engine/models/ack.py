@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 from pydantic import BeforeValidator, Field, SkipValidation, ValidationError, model_validator
 
@@ -154,7 +154,7 @@ class AckRequest(WorkFlowModel):
         """Return the items in their order, a malformed one as its answer."""
         if self.acks is not None:
             return [_item(raw) for raw in self.acks]
-        return [AckItem.model_construct(ack_guid=self.ack_guid, outcome=self.outcome, message=self.message, retry_at=self.retry_at)]
+        return [AckItem.model_validate({"ack_guid": self.ack_guid, "outcome": self.outcome, "message": self.message, "retry_at": self.retry_at})]
 
 
 class AckBatchAnswer(WorkFlowModel):
@@ -171,5 +171,5 @@ def _item(raw: object) -> AckItem | AckAnswer:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = "/".join(str(part) for part in first["loc"])
-        guid = raw.get("ack_guid") if isinstance(raw, dict) else None
+        guid = cast("dict[str, object]", raw).get("ack_guid") if isinstance(raw, dict) else None
         return error_answer(guid if isinstance(guid, str) else "", 400, "INVALID_REQUEST", f"{where}: {first['msg']}" if where else first["msg"])

@@ -22,7 +22,9 @@ class AckDAL:
         return query(QRY_ACK.LIST_BODIES_BY_IDS, AckBodyRow, ACK_IDS=list(ack_ids))
 
     def insert(self, instance_id: int, acks: Sequence[NewAck], now: datetime) -> Statement:
-        return bulk(QRY_ACK.INSERT, [{"ACK_ID": ack.ack_id, "ACK_GUID": ack.ack_guid, "INSTANCE_ID": instance_id, "BODY": ack.body, "NOW": now} for ack in acks])
+        return bulk(
+            QRY_ACK.INSERT, [{"ACK_ID": ack.ack_id, "ACK_GUID": ack.ack_guid, "INSTANCE_ID": instance_id, "BODY": ack.body, "NOW": now} for ack in acks]
+        )
 
     def link_lifecycle(self, lifecycle_id: int, ack_id: int) -> Statement:
         return statement(QRY_LC_ACK.INSERT, LIFECYCLE_ID=lifecycle_id, ACK_ID=ack_id)

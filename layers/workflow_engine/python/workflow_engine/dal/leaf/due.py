@@ -11,7 +11,9 @@ from workflow_engine.queries.due import QRY_DUE
 
 class DueDAL:
     def list_stays(self, instance_ids: Sequence[int]) -> Query[StayRow]:
-        return query(QRY_DUE.LIST_STAYS, StayRow, INSTANCE_IDS=list(instance_ids), HELD=AckStatus.HELD, PENDING=AckStatus.PENDING, DELIVERED=AckStatus.DELIVERED)
+        return query(
+            QRY_DUE.LIST_STAYS, StayRow, INSTANCE_IDS=list(instance_ids), HELD=AckStatus.HELD, PENDING=AckStatus.PENDING, DELIVERED=AckStatus.DELIVERED
+        )
 
     def list_closed_badly(self, instance_ids: Sequence[int]) -> Query[ClosedBadlyRow]:
         statuses = [AckStatus.FAILED, AckStatus.PARKED, AckStatus.SUSPENDING]

@@ -42,7 +42,9 @@ def listeners(subscribers: Iterable[SubscriberRow], now: datetime, options: Work
     ]
 
 
-def first_rows(acks: Sequence[NewAck], audience: Sequence[Listener], place: tuple[int, int], now: datetime, options: WorkFlowEngineOptions) -> list[NewAckConsumer]:
+def first_rows(
+    acks: Sequence[NewAck], audience: Sequence[Listener], place: tuple[int, int], now: datetime, options: WorkFlowEngineOptions
+) -> list[NewAckConsumer]:
     """One row per ack and listener: held behind an open lane, sent at once to a live consumer, waiting for a beat otherwise."""
     return [_first_row(ack, listener, place, now, options) for ack in acks for listener in audience if listener.hears(ack.kind, ack.route)]
 

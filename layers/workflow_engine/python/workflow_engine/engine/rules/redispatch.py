@@ -64,7 +64,9 @@ def _claim(decision: PageDecision, seen: PageSeen, row: AckConsumerRow, now: dat
         stage = "delivered" if row.status == AckStatus.DELIVERED else "pending"
         since = row.delivered_at if stage == "delivered" else row.first_sent_at
         age = int((now - (since or row.created)).total_seconds())
-        decision.notices.append(_notice(NoticeCode.ACK_RETRY, seen, row, now, {"stage": stage, "count": claimed.trigger_count, "sends": claimed.sends, "age_seconds": age}))
+        decision.notices.append(
+            _notice(NoticeCode.ACK_RETRY, seen, row, now, {"stage": stage, "count": claimed.trigger_count, "sends": claimed.sends, "age_seconds": age})
+        )
 
 
 def _give_up(decision: PageDecision, seen: PageSeen, row: AckConsumerRow, now: datetime, options: WorkFlowEngineOptions) -> None:
@@ -76,7 +78,8 @@ def _give_up(decision: PageDecision, seen: PageSeen, row: AckConsumerRow, now: d
     stage = "delivered" if row.status == AckStatus.DELIVERED else "pending"
     decision.notices.append(_notice(code, seen, row, now, {"stage": stage, "count": row.trigger_count, "max_retry_count": options.max_retry_count}))
     if choice is GaveUp.SUSPEND and instance is not None and row.instance_id not in decision.suspended:
-        decision.suspended[row.instance_id] = f"consumer '{seen.consumer.consumer}' did not acknowledge {EventKind(row.kind).label} {row.ack_guid} (seq {row.seq}) in {row.trigger_count} attempts"
+        event = f"{EventKind(row.kind).label} {row.ack_guid} (seq {row.seq})"
+        decision.suspended[row.instance_id] = f"consumer '{seen.consumer.consumer}' did not acknowledge {event} in {row.trigger_count} attempts"
 
 
 def _notice(code: NoticeCode, seen: PageSeen, row: AckConsumerRow, now: datetime, data: dict[str, object]) -> LifeCycleNotice:
