@@ -5,6 +5,7 @@ from typing import Any
 from tests.support.documents import definition_l, policy_l
 from tests.support.engine import PRINCIPAL, Workbench
 from workflow_engine.models.admin import AdminRequest
+from workflow_engine.models.consumer import RegisterConsumerRequest
 from workflow_engine.models.instance import InstanceView
 
 Json = dict[str, Any]
@@ -45,6 +46,12 @@ def lamp(bench: Workbench, *consumers: str, policy: Json | None = None) -> None:
     bench.import_(definition_lamp(), policy)
     for consumer in consumers or ("c1",):
         bench.register(consumer)
+
+
+def register_beating(bench: Workbench, consumer: str, **beat: int) -> int:
+    """A consumer that has to beat: every `beat_seconds`, or within the engine's time to live where none are given."""
+    request = RegisterConsumerRequest(env_code=1, consumer=consumer, definitions=["*"], kinds=["transition", "hook"], **beat)
+    return bench.engine.register_consumer(request, PRINCIPAL, bench.deadline()).consumer_id
 
 
 def suspend(bench: Workbench, instance_guid: str) -> InstanceView:
