@@ -107,7 +107,7 @@ def test_every_public_method_of_the_engine_takes_the_deadline():
         ("dal/ids.py", "from workflow_engine.queries.ack import QRY_ACK\n", [1]),
         ("dal/leaf/ack.py", "import pymysql\n", [1]),
         ("dal/leaf/ack.py", "from workflow_engine.queries.ack import QRY_ACK\n", []),
-        ("dal/workflow_dal.py", "from workflow_engine.dal.leaf.ack import AckDAL\n", []),
+        ("dal/leaves.py", "from workflow_engine.dal.leaf.ack import AckDAL\n", []),
         ("engine/trigger.py", "from workflow_engine.dal import WorkFlowDAL\n", []),
     ],
 )

@@ -1,6 +1,5 @@
 """Whole facts to compare: rows of the tables with names instead of ids, times as seconds after the start."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -132,7 +131,7 @@ def codes(bench: Workbench) -> list[str]:
     return [code for code, _ in said(bench)]
 
 
-def lost_in_lanes(bench: Workbench) -> Sequence[dict[str, Any]]:
+def lost_in_lanes(bench: Workbench) -> list[dict[str, Any]]:
     """Held rows that nothing holds: no lower row of their lane is open, and their instance is not suspended."""
     return bench.sql(
         "SELECT h.consumer_id, h.instance_id, h.seq FROM ack_consumer h JOIN instance i ON i.id = h.instance_id "

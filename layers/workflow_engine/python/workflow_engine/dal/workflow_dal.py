@@ -7,30 +7,7 @@ from typing import Any, TypeVar, overload
 
 from workflow_engine.dal.db import Db
 from workflow_engine.dal.ids import UNIT_RESERVE, IdBlocks, UnitIds
-from workflow_engine.dal.leaf.ack import AckDAL, DispatchDAL
-from workflow_engine.dal.leaf.ack_consumer import AckConsumerDAL
-from workflow_engine.dal.leaf.ack_view import AckViewDAL
-from workflow_engine.dal.leaf.admin_audit import AdminAuditDAL
-from workflow_engine.dal.leaf.blueprint import BlueprintDAL
-from workflow_engine.dal.leaf.category import CategoryDAL
-from workflow_engine.dal.leaf.consumer import ConsumerDAL
-from workflow_engine.dal.leaf.def_version import DefVersionDAL, EventsDAL, StateDAL, TransitionDAL
-from workflow_engine.dal.leaf.definition import DefinitionDAL
-from workflow_engine.dal.leaf.due import DueDAL
-from workflow_engine.dal.leaf.environment import EnvironmentDAL
-from workflow_engine.dal.leaf.health import HealthDAL
-from workflow_engine.dal.leaf.id_block import IdBlockDAL
-from workflow_engine.dal.leaf.instance import InstanceDAL
-from workflow_engine.dal.leaf.instance_view import InstanceViewDAL
-from workflow_engine.dal.leaf.lc_timeout import LcTimeoutDAL
-from workflow_engine.dal.leaf.lifecycle import HookDAL, LifecycleDAL, RequestLogDAL
-from workflow_engine.dal.leaf.monitor_lease import MonitorLeaseDAL
-from workflow_engine.dal.leaf.notice import NoticeDAL
-from workflow_engine.dal.leaf.policy import DefPolicyDAL, PolicyDAL, TimeoutsDAL
-from workflow_engine.dal.leaf.runtime import RuntimeDAL
-from workflow_engine.dal.leaf.subscription import SubscriptionDAL
-from workflow_engine.dal.leaf.timeline import TimelineDAL
-from workflow_engine.dal.leaf.why import WhyDAL
+from workflow_engine.dal.leaves import LeafDALs
 from workflow_engine.dal.load import DbExecutionLoad, Deadline, Transaction
 from workflow_engine.dal.packet import Query, Statement
 from workflow_engine.dal.restart import Restarts
@@ -48,43 +25,11 @@ Result = TypeVar("Result")
 Q = Query
 
 
-class WorkFlowDAL:
+class WorkFlowDAL(LeafDALs):
     def __init__(self, db: Db) -> None:
         self._db = db
         self._deadline = Deadline(ends_at=0.0)
         self._ids = IdBlocks(self._fetch_block)
-        self.ack = AckDAL()
-        self.ack_consumer = AckConsumerDAL()
-        self.ack_view = AckViewDAL()
-        self.admin_audit = AdminAuditDAL()
-        self.blueprint = BlueprintDAL()
-        self.category = CategoryDAL()
-        self.def_policy = DefPolicyDAL()
-        self.def_version = DefVersionDAL()
-        self.definition = DefinitionDAL()
-        self.events = EventsDAL()
-        self.policy = PolicyDAL()
-        self.runtime = RuntimeDAL()
-        self.state = StateDAL()
-        self.timeline = TimelineDAL()
-        self.timeouts = TimeoutsDAL()
-        self.transition = TransitionDAL()
-        self.dispatch = DispatchDAL()
-        self.consumer = ConsumerDAL()
-        self.due = DueDAL()
-        self.environment = EnvironmentDAL()
-        self.health = HealthDAL()
-        self.hook = HookDAL()
-        self.id_block = IdBlockDAL()
-        self.instance = InstanceDAL()
-        self.instance_view = InstanceViewDAL()
-        self.lc_timeout = LcTimeoutDAL()
-        self.lifecycle = LifecycleDAL()
-        self.request_log = RequestLogDAL()
-        self.monitor_lease = MonitorLeaseDAL()
-        self.notice = NoticeDAL()
-        self.subscription = SubscriptionDAL()
-        self.why = WhyDAL()
 
     @overload
     def read(self, load: DbExecutionLoad, a: Q[A], /) -> tuple[list[A]]: ...

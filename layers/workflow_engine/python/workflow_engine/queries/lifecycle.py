@@ -1,4 +1,4 @@
-"""SQL of `lifecycle`, `lifecycle_data` and `hook`: the timeline's rows."""
+"""SQL of `lifecycle` and `lifecycle_data`: the timeline's rows."""
 
 
 class QRY_LIFECYCLE:
@@ -10,13 +10,3 @@ class QRY_LIFECYCLE:
 
 class QRY_LIFECYCLE_DATA:
     INSERT = "INSERT INTO lifecycle_data (lifecycle_id, actor, request_id, payload) VALUES (%(LIFECYCLE_ID)s, %(ACTOR)s, %(REQUEST_ID)s, %(PAYLOAD)s)"
-
-
-class QRY_HOOK:
-    INSERT = "INSERT INTO hook (id, lifecycle_id, instance_id, position, route, label, on_entry, hook_type, hook_order, hook_group, ack_mode, send, not_before, deadline, on_success, on_failure, created) VALUES (%(HOOK_ID)s, %(LIFECYCLE_ID)s, %(INSTANCE_ID)s, %(POSITION)s, %(ROUTE)s, %(LABEL)s, %(ON_ENTRY)s, %(HOOK_TYPE)s, %(HOOK_ORDER)s, %(HOOK_GROUP)s, %(ACK_MODE)s, %(SEND)s, %(NOT_BEFORE)s, %(HOOK_DEADLINE)s, %(ON_SUCCESS)s, %(ON_FAILURE)s, %(NOW)s)"
-
-
-class QRY_REQUEST_LOG:
-    GET_BY_REF = "SELECT unit_id, fingerprint, answer FROM request_log WHERE instance_id = (SELECT i.id FROM instance i WHERE i.definition_id = %(DEFINITION_ID)s AND i.external_ref = %(EXTERNAL_REF)s) AND request_id = %(REQUEST_ID)s"
-    GET_BY_GUID = "SELECT unit_id, fingerprint, answer FROM request_log WHERE instance_id = (SELECT i.id FROM instance i WHERE i.guid = %(INSTANCE_GUID)s) AND request_id = %(REQUEST_ID)s"
-    INSERT = "INSERT INTO request_log (instance_id, request_id, unit_id, fingerprint, answer, created) VALUES (%(INSTANCE_ID)s, %(REQUEST_ID)s, %(UNIT_ID)s, %(FINGERPRINT)s, %(ANSWER)s, %(NOW)s)"
