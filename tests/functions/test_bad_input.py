@@ -153,7 +153,7 @@ def test_no_payload_reaches_the_log(stack, capsys):
     assert '"external_ref":"R"' in output
 
 
-@pytest.mark.parametrize("value", ["n" * 2000, "a\x00b", "a\u2028b"], ids=["endless", "a zero byte", "a line separator"])
+@pytest.mark.parametrize("value", ["n" * 2000, "a\x00b", "a\x85b", "a\ud800b"], ids=["endless", "a zero byte", "a control character", "half a surrogate pair"])
 def test_a_path_parameter_that_nothing_can_be_named_is_not_found(untouched, value):
     refused(untouched.call("query", "GET", f"/v1/instances/{value}"), 404, "ROUTE_NOT_FOUND")
 

@@ -149,6 +149,8 @@ STRANGERS = [
     iam("arn:aws:s3:::bucket"),
     event({"jwt": {"claims": {"iss": "https://issuer.example"}}}),
     event({"jwt": {"claims": {"iss": "", "sub": "x"}}}),
+    event({"jwt": {"claims": {"iss": "https://issuer.example", "sub": "x" * 600}}}),
+    event({"jwt": {"claims": {"iss": "https://issuer.example", "sub": "é"}}}),
     event({"lambda": {"principal": "iam:123456789012:role/billing"}}),
 ]
 

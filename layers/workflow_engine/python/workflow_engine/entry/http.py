@@ -1,5 +1,6 @@
 """HttpApp: a small router over API Gateway's payload 2.0; parse, call, answer."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, Unpack
 
@@ -15,7 +16,8 @@ from workflow_engine.entry.routes import DEFAULT_MAX_BYTES, Route, RouteOptions,
 from workflow_engine.errors import ErrorItem, InvalidRequestError, MethodNotAllowedError, NotFoundError
 
 _IDEMPOTENCY_HEADER = "idempotency-key"
-_MAX_PATH_VALUE = 1024
+# Nothing that a path names is longer, or has control characters or half a surrogate pair in it.
+_NAMEABLE = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}")
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
@@ -82,7 +84,7 @@ def _path_values(route: Route, event: Mapping[str, Any], method: str, path: str)
         values: dict[str, str] | None = {name: str(event["pathParameters"][name]) for name in route.path_names}
     else:
         values = match(route.path, path) if method == route.method else None
-    if values and not all(len(value) <= _MAX_PATH_VALUE and value.isprintable() for value in values.values()):
+    if values and not all(_NAMEABLE.fullmatch(value) for value in values.values()):
         raise NotFoundError("route", "there is no such route")
     return values
 

@@ -9,13 +9,15 @@ from workflow_engine.errors import NotOwnerError
 _ROLE = re.compile(r"arn:[a-z-]+:sts::(?P<account>\d{12}):assumed-role/(?P<name>[^/]+)/.+")
 _USER = re.compile(r"arn:[a-z-]+:iam::(?P<account>\d{12}):user/(?:.+/)?(?P<name>[^/]+)")
 _OTHER = re.compile(r"arn:[a-z-]+:(?:iam|sts)::(?P<account>\d{12}):(?P<name>root|federated-user/[^/]+)")
+# As much as the audit keeps; issuers and subjects are ASCII by their standards.
+_MAX_LENGTH = 600
 
 
 def principal_of(event: Mapping[str, Any]) -> str:
     """Return `iam:{account}:role/{name}` without the session, `iam:{account}:user/{name}`, `cognito:{identity}` or `jwt:{issuer}|{subject}`."""
     authorizer = _part(_part(event, "requestContext"), "authorizer")
     principal = _iam(_part(authorizer, "iam")) or _jwt(_part(authorizer, "jwt"))
-    if principal is None:
+    if principal is None or len(principal) > _MAX_LENGTH or not principal.isascii():
         raise NotOwnerError("the request carries no caller that could be recognised")
     return principal
 

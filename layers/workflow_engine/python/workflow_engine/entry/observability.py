@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,10 @@ from workflow_engine.models.notice import LifeCycleNotice
 CORRELATION_KEYS = ("external_ref", "instance_guid", "ack_guid", "request_id")
 _PATH_ALIASES = {"guid": "instance_guid"}
 _PACKAGE = "workflow_engine"
+_NAMESPACE = "WorkFlowEngine"
 _SERVER_ERROR = 500
+# Powertools keeps one set of metrics a process; a local stack has several threads.
+_metrics_lock = threading.Lock()
 
 
 class _Stdout:
@@ -48,8 +52,8 @@ def logger() -> Logger:
 
 @lru_cache(maxsize=1)
 def metrics() -> Metrics:
-    """Namespace and service come from the environment; `service` is the only dimension."""
-    return Metrics()
+    """The service, our only dimension, comes from the environment: it is the stack's name."""
+    return Metrics(namespace=_NAMESPACE)
 
 
 @contextmanager
@@ -60,8 +64,9 @@ def invocation(function: str, context: Any) -> Generator[float]:
     try:
         yield time.perf_counter()
     finally:
-        if metrics().metric_set:
-            metrics().flush_metrics()
+        with _metrics_lock:
+            if metrics().metric_set:
+                metrics().flush_metrics()
 
 
 def add_keys(**keys: Any) -> None:
@@ -96,11 +101,13 @@ def answered(status: int, started: float) -> None:
 
 
 def count(name: str, value: float = 1) -> None:
-    metrics().add_metric(name=name, unit=MetricUnit.Count, value=value)
+    with _metrics_lock:
+        metrics().add_metric(name=name, unit=MetricUnit.Count, value=value)
 
 
 def measure_seconds(name: str, value: float) -> None:
-    metrics().add_metric(name=name, unit=MetricUnit.Seconds, value=value)
+    with _metrics_lock:
+        metrics().add_metric(name=name, unit=MetricUnit.Seconds, value=value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
