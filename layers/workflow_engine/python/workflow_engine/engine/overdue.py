@@ -1,14 +1,15 @@
 """Pass A: "everybody processed, nobody moved" is noticed; nothing else changes (guidelines 3.5 A)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 from workflow_engine.engine.due_instances import DueInstance, DueInstances
 from workflow_engine.engine.pass_gate import PassGate
-from workflow_engine.models.due import ClosedBadlyRow, DueInstanceRow, StayRow
-from workflow_engine.models.enums import NoticeCode, StateDueKind
+from workflow_engine.models.due import DueInstanceRow, StayAckRow
+from workflow_engine.models.enums import AckStatus, NoticeCode, StateDueKind
 from workflow_engine.models.flags import LifeCycleKindFlag
 from workflow_engine.models.monitor import MonitorReport
 from workflow_engine.models.notice import LifeCycleNotice
@@ -19,8 +20,26 @@ if TYPE_CHECKING:
     from workflow_engine.dal import DbExecutionLoad, Statement, UnitIds
     from workflow_engine.engine.tools import EngineTools
 
+_OPEN = frozenset({AckStatus.HELD, AckStatus.PENDING, AckStatus.DELIVERED})
+_CLOSED_BADLY = frozenset({AckStatus.FAILED, AckStatus.PARKED, AckStatus.SUSPENDING})
 # A notice per listener: more than the usual reserve of ids when many listen.
 _LISTENERS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StayNow:
+    """The present stay of an instance: its last step, and what became of its acks."""
+
+    lifecycle_id: int | None
+    acks: list[StayAckRow]
+
+    @property
+    def has_open(self) -> bool:
+        return any(row.status in _OPEN for row in self.acks)
+
+    def failed_of(self, listener: SubscriberRow | None) -> int:
+        """How many events of this stay the consumer failed or the engine gave up: closed, and worth saying."""
+        return sum(row.count for row in self.acks if row.status in _CLOSED_BADLY and (listener is None or row.consumer_id == listener.consumer_id))
 
 
 class OverDueWatch:
@@ -40,18 +59,20 @@ class OverDueWatch:
             report.noticed += len(notices)
 
     def _unit(self, load: "DbExecutionLoad", page: Sequence[DueInstanceRow], ids: "UnitIds") -> list[LifeCycleNotice]:
-        instance_ids = [row.instance_id for row in page]
-        due, (stays, badly) = self._due.read(load, page, self._dal.due.list_stays(instance_ids), self._dal.due.list_closed_badly(instance_ids))
-        by_instance: dict[int, StayRow] = {stay.instance_id: stay for stay in stays}
+        steps = self._dal.due.list_last_steps([row.instance_id for row in page])
+        due, (last_steps, *acks) = self._due.read(load, page, steps, *(self._dal.due.list_stay_acks(row.instance_id, row.stay_seq) for row in page))
+        lifecycle_ids = {step.instance_id: step.lifecycle_id for step in last_steps}
+        acks_of: dict[int, list[StayAckRow]] = {row.instance_id: found for row, found in zip(page, acks, strict=True)}
         now = self._clock.now()
         statements: list[Statement] = []
         notices: list[LifeCycleNotice] = []
         for one in due:
             if one.is_due(now):
-                stay = by_instance[one.instance.instance_id]
+                instance_id = one.instance.instance_id
+                stay = StayNow(lifecycle_id=lifecycle_ids[instance_id], acks=acks_of[instance_id])
                 is_overdue = one.instance.is_active and not stay.has_open
-                notices += self._notices(load, one, stay, badly, now) if is_overdue else []
-                statements.append(self._dal.instance.update_due(one.instance.instance_id, self._next(load, one, now, is_overdue=is_overdue)))
+                notices += self._notices(load, one, stay, now) if is_overdue else []
+                statements.append(self._dal.instance.update_due(instance_id, self._next(load, one, now, is_overdue=is_overdue)))
         if statements:
             self._dal.write(load, [*statements, *self._outbox.notice_statements(notices, ids)])
         return notices
@@ -64,7 +85,7 @@ class OverDueWatch:
         timeout = policy.timeouts.get(blueprint.states[one.instance.current_state_id].name_key)
         return one.next_due(timeout, one.firings, now + timedelta(seconds=wait))
 
-    def _notices(self, load: "DbExecutionLoad", one: DueInstance, stay: StayRow, badly: list[ClosedBadlyRow], now: datetime) -> list[LifeCycleNotice]:
+    def _notices(self, load: "DbExecutionLoad", one: DueInstance, stay: "StayNow", now: datetime) -> list[LifeCycleNotice]:
         """One per consumer of transitions, with the nine fields of the guidelines; one without consumer where nobody listens."""
         instance = one.instance
         blueprint = self._blueprints.get_blueprint_by_version_id(load, instance.def_version_id)
@@ -86,13 +107,8 @@ class OverDueWatch:
                     "state_name": state.name,
                     "lc_id": stay.lifecycle_id,
                     "stale_seconds": int((now - instance.state_entered_at).total_seconds()),
-                    "failed": _failed_of(badly, instance.instance_id, listener),
+                    "failed": stay.failed_of(listener),
                 },
             )
             for listener in listening or [None]
         ]
-
-
-def _failed_of(badly: list[ClosedBadlyRow], instance_id: int, listener: SubscriberRow | None) -> int:
-    """How many events of this stay the consumer failed or the engine gave up: closed, and worth saying."""
-    return sum(row.count for row in badly if row.instance_id == instance_id and (listener is None or row.consumer_id == listener.consumer_id))

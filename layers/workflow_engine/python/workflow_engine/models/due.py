@@ -14,6 +14,8 @@ class DueInstanceRow:
     instance_id: int
     instance_guid: str
     stay_id: int
+    # The step that began the stay; 0 when that was the creation.
+    stay_seq: int
     state_due_at: datetime
 
 
@@ -26,20 +28,19 @@ class FiringsRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StayRow:
-    """The present stay of an instance: its last step, and whether an ack of it is open."""
+class LastStepRow:
+    """The last step of an instance; none where it stands as it was made."""
 
     instance_id: int
     lifecycle_id: int | None
-    has_open: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClosedBadlyRow:
-    """How many rows of the present stay a consumer failed, or the engine gave up."""
+class StayAckRow:
+    """How many acks of a stay a consumer has in one status."""
 
-    instance_id: int
     consumer_id: int
+    status: int
     count: int
 
 

@@ -1,10 +1,11 @@
-"""SQL of passes A and C beside the instances themselves: open acks of the present stay, and what was given up in it."""
+"""SQL of passes A and C beside the instances themselves: the acks of the present stay."""
 
 
 class QRY_DUE:
-    # One EXISTS a status, so that each stops at the first entry of the lane index. A stay that began at creation has no lifecycle: seq 0 then.
-    LIST_STAYS = "SELECT i.id AS instance_id, (SELECT l.id FROM lifecycle l WHERE l.instance_id = i.id AND l.seq = i.seq) AS lifecycle_id, (EXISTS (SELECT 1 FROM ack_consumer h WHERE h.instance_id = i.id AND h.status = %(HELD)s AND h.seq >= COALESCE((SELECT l.seq FROM lifecycle l WHERE l.id = i.stay_id), 0)) OR EXISTS (SELECT 1 FROM ack_consumer p WHERE p.instance_id = i.id AND p.status = %(PENDING)s AND p.seq >= COALESCE((SELECT l.seq FROM lifecycle l WHERE l.id = i.stay_id), 0)) OR EXISTS (SELECT 1 FROM ack_consumer d WHERE d.instance_id = i.id AND d.status = %(DELIVERED)s AND d.seq >= COALESCE((SELECT l.seq FROM lifecycle l WHERE l.id = i.stay_id), 0))) AS has_open FROM instance i WHERE i.id IN %(INSTANCE_IDS)s ORDER BY i.id"
-    LIST_CLOSED_BADLY = "SELECT ac.instance_id, ac.consumer_id, COUNT(*) AS count FROM instance i JOIN ack_consumer ac ON ac.instance_id = i.id WHERE i.id IN %(INSTANCE_IDS)s AND ac.status IN %(ACK_STATUSES)s AND ac.seq >= COALESCE((SELECT l.seq FROM lifecycle l WHERE l.id = i.stay_id), 0) GROUP BY ac.instance_id, ac.consumer_id ORDER BY ac.instance_id, ac.consumer_id"
+    LIST_LAST_STEPS = "SELECT i.id AS instance_id, l.id AS lifecycle_id FROM instance i LEFT JOIN lifecycle l ON l.instance_id = i.id AND l.seq = i.seq WHERE i.id IN %(INSTANCE_IDS)s ORDER BY i.id"
+
+    # From the steps of the stay to their acks: by status and seq a lane of a hundred thousand held rows would be read to its end. A statement an instance, because only a literal seq is a range to the server.
+    LIST_STAY_ACKS = "SELECT STRAIGHT_JOIN ac.consumer_id, ac.status, COUNT(*) AS count FROM lifecycle l JOIN lc_ack la ON la.lifecycle_id = l.id JOIN ack_consumer ac ON ac.ack_id = la.ack_id WHERE l.instance_id = %(INSTANCE_ID)s AND l.seq >= %(STAY_SEQ)s GROUP BY ac.consumer_id, ac.status UNION ALL SELECT STRAIGHT_JOIN ac.consumer_id, ac.status, COUNT(*) AS count FROM lifecycle l JOIN hook h ON h.lifecycle_id = l.id JOIN hook_ack ha ON ha.hook_id = h.id JOIN ack_consumer ac ON ac.ack_id = ha.ack_id WHERE l.instance_id = %(INSTANCE_ID)s AND l.seq >= %(STAY_SEQ)s GROUP BY ac.consumer_id, ac.status ORDER BY consumer_id, status"
 
     # Closing a deleted consumer's rows: those with a due time first, then the others by keyset over the same index.
     LIST_DUE_OF_DELETED = "SELECT ack_id, instance_id FROM ack_consumer FORCE INDEX (ix_ack_consumer_due) WHERE consumer_id = %(CONSUMER_ID)s AND next_due IS NOT NULL ORDER BY next_due, ack_id LIMIT %(TAKE)s"

@@ -4,20 +4,16 @@ from collections.abc import Sequence
 
 from workflow_engine.dal.packet import Query, query
 from workflow_engine.models.ack import AckConsumerRow
-from workflow_engine.models.due import ClosedBadlyRow, OpenOfDeletedRow, StayRow
-from workflow_engine.models.enums import AckStatus
+from workflow_engine.models.due import LastStepRow, OpenOfDeletedRow, StayAckRow
 from workflow_engine.queries.due import QRY_DUE
 
 
 class DueDAL:
-    def list_stays(self, instance_ids: Sequence[int]) -> Query[StayRow]:
-        return query(
-            QRY_DUE.LIST_STAYS, StayRow, INSTANCE_IDS=list(instance_ids), HELD=AckStatus.HELD, PENDING=AckStatus.PENDING, DELIVERED=AckStatus.DELIVERED
-        )
+    def list_last_steps(self, instance_ids: Sequence[int]) -> Query[LastStepRow]:
+        return query(QRY_DUE.LIST_LAST_STEPS, LastStepRow, INSTANCE_IDS=list(instance_ids))
 
-    def list_closed_badly(self, instance_ids: Sequence[int]) -> Query[ClosedBadlyRow]:
-        statuses = [AckStatus.FAILED, AckStatus.PARKED, AckStatus.SUSPENDING]
-        return query(QRY_DUE.LIST_CLOSED_BADLY, ClosedBadlyRow, INSTANCE_IDS=list(instance_ids), ACK_STATUSES=statuses)
+    def list_stay_acks(self, instance_id: int, stay_seq: int) -> Query[StayAckRow]:
+        return query(QRY_DUE.LIST_STAY_ACKS, StayAckRow, INSTANCE_ID=instance_id, STAY_SEQ=stay_seq)
 
     def list_due_of_deleted(self, consumer_id: int, take: int) -> Query[OpenOfDeletedRow]:
         return query(QRY_DUE.LIST_DUE_OF_DELETED, OpenOfDeletedRow, CONSUMER_ID=consumer_id, TAKE=take)
