@@ -54,6 +54,19 @@ def test_an_unknown_instance_is_not_found(rows: Rows, reads: Reads) -> None:
     assert refused.value.code == "INSTANCE_NOT_FOUND"
 
 
+@pytest.mark.parametrize("near", ["", "ä" * 36, "\U0001f600" * 9, "x" * 1_024, "\0" * 36, "upper", "space"])
+def test_what_is_no_guid_finds_nothing_and_breaks_nothing(rows: Rows, reads: Reads, near: str) -> None:
+    guid = rows.instance(rows.definition()).guid
+    rows.consumer("c1")
+    asked = {"upper": guid.upper(), "space": f"{guid} "}.get(near, near)
+    for ask in (reads.instance, reads.timeline, reads.why, reads.ack):
+        with pytest.raises(NotFoundError):
+            ask(asked)
+    if len(asked) == 36:
+        with pytest.raises(NotFoundError):
+            reads.report(asked)
+
+
 def test_instances_are_listed_newest_first_and_those_of_one_moment_by_id(rows: Rows, reads: Reads) -> None:
     definition = rows.definition()
     old, first, second, new = (rows.instance(definition, **later(seconds)) for seconds in (0, 5, 5, 9))

@@ -4,6 +4,7 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from workflow_engine.engine.rules.guids import is_guid
 from workflow_engine.engine.rules.ownership import is_owner
 from workflow_engine.errors import NotFoundError, NotOwnerError
 from workflow_engine.models.ack_view import AckEvent
@@ -33,7 +34,7 @@ class AckReader:
         return found.consumer_id
 
     def _event(self, ack_guid: str, consumer: str, consumer_id: int, load: "DbExecutionLoad") -> AckEvent:
-        row = self._dal.first(load, self._dal.ack_view.get_event(ack_guid, consumer_id))
+        row = self._dal.first(load, self._dal.ack_view.get_event(ack_guid, consumer_id)) if is_guid(ack_guid) else None
         if row is None:
             raise NotFoundError("ack", f"no event with this ack_guid was addressed to '{consumer}'")
         body: dict[str, Any] = json.loads(row.body)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workflow_engine.engine.rules.cursors import TimeKey, time_cursor, time_key
+from workflow_engine.engine.rules.guids import is_guid
 from workflow_engine.engine.rules.instance_pages import InstanceFilter, KeyPage, Place, best_page, merge_walks
 from workflow_engine.engine.rules.names import name_key
 from workflow_engine.errors import NotFoundError
@@ -44,7 +45,7 @@ class InstanceReader:
         self._clock = clock
 
     def instance_view(self, load: "DbExecutionLoad", guid: str) -> InstanceView | None:
-        row = self._dal.first(load, self._dal.instance_view.get_by_guid(guid))
+        row = self._dal.first(load, self._dal.instance_view.get_by_guid(guid)) if is_guid(guid) else None
         return view_of(row) if row else None
 
     def get_instance(self, guid: str, deadline: "Deadline") -> InstanceView:

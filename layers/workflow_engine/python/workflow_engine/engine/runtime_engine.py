@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from workflow_engine.engine.rules.guids import is_guid
 from workflow_engine.engine.rules.names import name_key
 from workflow_engine.errors import ErrorItem, InvalidRequestError, NotFoundError, TooLargeError
 from workflow_engine.models.runtime import NewRuntime, RuntimeKey, RuntimeResult, RuntimeRow, RuntimeStatusRequest, UpsertRuntimeRequest
@@ -27,6 +28,8 @@ class RuntimeEngine:
 
     def upsert_runtime(self, request: UpsertRuntimeRequest, deadline: "Deadline") -> RuntimeResult:
         """Create the activity's row or bring it up to date; its state is the one its step led to, or the current one."""
+        if not is_guid(request.instance_guid):
+            raise _unknown_instance()
         data = None if request.data is None else json.dumps(request.data, ensure_ascii=False)
         if data and len(data.encode()) > MAX_DATA_BYTES:
             raise TooLargeError(f"data must not be longer than {MAX_DATA_BYTES} bytes")
@@ -48,7 +51,7 @@ class RuntimeEngine:
         key = RuntimeKey(instance_guid=request.instance_guid, lifecycle_id=lifecycle_id, activity_key=name_key(request.activity), actor=request.actor or "")
         places, rows = self._dal.read(load, self._dal.runtime.get_place(key), self._dal.runtime.get_by_key(key))
         if not places:
-            raise NotFoundError("instance", "no instance has this guid")
+            raise _unknown_instance()
         if lifecycle_id and places[0].lifecycle_id is None:
             raise _unknown_step()
         if rows:
@@ -92,6 +95,10 @@ class RuntimeEngine:
 
 def _result(row: RuntimeRow, *, changed: bool) -> RuntimeResult:
     return RuntimeResult(runtime_id=row.runtime_id, changed=changed, frozen=bool(row.is_frozen), status=row.status)
+
+
+def _unknown_instance() -> NotFoundError:
+    return NotFoundError("instance", "no instance has this guid")
 
 
 def _unknown_step() -> InvalidRequestError:

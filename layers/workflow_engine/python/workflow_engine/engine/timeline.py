@@ -3,6 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from workflow_engine.engine.rules.guids import is_guid
 from workflow_engine.engine.rules.timeline_page import timeline_of
 from workflow_engine.errors import NotFoundError
 from workflow_engine.models.timeline import Timeline, TimelineCaps, TimelineRequest
@@ -22,7 +23,7 @@ class TimelineReader:
 
     def get_timeline_json(self, guid: str, request: TimelineRequest, deadline: "Deadline") -> Timeline:
         """Return a page of the timeline from one query: steps oldest first, each with its activities and receipts."""
-        timeline = self._dal.run_reading(deadline, partial(self._read, guid, request))
+        timeline = self._dal.run_reading(deadline, partial(self._read, guid, request)) if is_guid(guid) else None
         if timeline is None:
             raise NotFoundError("instance", "no instance has this guid")
         return timeline

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from workflow_engine.engine.instances import view_of
 from workflow_engine.engine.notices import notice_view
+from workflow_engine.engine.rules.guids import is_guid
 from workflow_engine.engine.rules.state_due import is_exhausted, next_timeout_at
 from workflow_engine.engine.rules.why_lists import MOST_ENTRIES, Lanes, down_consumers, gave_up_acks, held_acks, open_acks, statuses_of
 from workflow_engine.engine.rules.why_summary import StepFailure, WhyFacts, why_summary
@@ -53,6 +54,8 @@ class WhyReader:
 
     def why(self, guid: str, deadline: "Deadline") -> Why:
         """Explain an instance; what is read does not grow with what it has piled up."""
+        if not is_guid(guid):
+            raise _unknown()
         return self._dal.run_reading(deadline, partial(self._why, guid))
 
     def _why(self, guid: str, load: "DbExecutionLoad") -> Why:
@@ -74,7 +77,7 @@ class WhyReader:
     def _read(self, load: "DbExecutionLoad", guid: str) -> Seen:
         views, standings = self._dal.read(load, self._dal.instance_view.get_by_guid(guid), self._dal.why.get_standing(guid))
         if not views or not standings:
-            raise NotFoundError("instance", "no instance has this guid")
+            raise _unknown()
         standing = standings[0]
         lanes, failed, firings, notices = self._dal.read(
             load,
@@ -107,6 +110,10 @@ class WhyReader:
         event = None if rule.event_code is None else blueprint.events_by_code.get(rule.event_code)
         shown = EventView(code=event.code, name=event.name) if event else None
         return RunningTimeout(event=shown, mode="repeat" if rule.is_repeat else "once", n=seen.firings.n, max_retry=rule.max_retry, due_at=due_at)
+
+
+def _unknown() -> NotFoundError:
+    return NotFoundError("instance", "no instance has this guid")
 
 
 def _events(seen: Seen, blueprint: "LifeCycleBlueprint") -> list[PossibleEvent]:
