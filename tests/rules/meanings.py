@@ -46,7 +46,7 @@ MEANINGS = (
     _meaning("OWNER", "consumer.owner", "NEW_OWNER PRINCIPAL"),
     _meaning("ACK_ID", "ack.id *.ack_id consumer.closed_ack_id", "ACK_IDS AFTER_ACK_ID CLOSED_ACK_ID FIRST_ACK_ID"),
     _meaning("ACK_GUID", "ack.guid *.ack_guid", "ACK_GUIDS"),
-    _meaning("ACK_STATUS", "ack_consumer.status", "ACK_STATUSES HELD PENDING DELIVERED FAILED PARKED SUSPENDING"),
+    _meaning("ACK_STATUS", "ack_consumer.status", "HELD PENDING DELIVERED FAILED PARKED SUSPENDING"),
     _meaning("SENDS", "ack_consumer.sends", "CLAIMED_SENDS"),
     _meaning("NEXT_DUE", "ack_consumer.next_due instance.state_due_at", "STATE_DUE_AT AFTER_DUE CLAIMED_DUE"),
     _meaning("DEFINITION_ID", "definition.id *.definition_id", "DEFINITION_IDS"),

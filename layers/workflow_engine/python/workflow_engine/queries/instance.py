@@ -17,7 +17,7 @@ class QRY_INSTANCE:
     LIST_IDS_BY_ACK_GUIDS = "SELECT a.guid AS ack_guid, a.instance_id FROM ack a WHERE a.guid IN %(ACK_GUIDS)s ORDER BY a.instance_id"
 
     # Passes A and C: only what is due, by keyset, in the order of the index. A stay that began at creation has no step: seq 0 then.
-    LIST_DUE_PAGED = "SELECT id AS instance_id, guid AS instance_guid, stay_id, COALESCE((SELECT l.seq FROM lifecycle l WHERE l.id = stay_id), 0) AS stay_seq, state_due_at FROM instance FORCE INDEX (ix_instance_due) WHERE state_due_kind = %(STATE_DUE_KIND)s AND state_due_at <= %(NOW)s AND state_due_at >= %(AFTER_DUE)s AND (state_due_at > %(AFTER_DUE)s OR id > %(AFTER_INSTANCE_ID)s) ORDER BY state_due_at, id LIMIT %(TAKE)s"
+    LIST_DUE_PAGED = "SELECT i.id AS instance_id, i.guid AS instance_guid, i.stay_id, COALESCE((SELECT l.seq FROM lifecycle l WHERE l.id = i.stay_id), 0) AS stay_seq, i.state_due_at FROM instance i FORCE INDEX (ix_instance_due) WHERE i.state_due_kind = %(STATE_DUE_KIND)s AND i.state_due_at <= %(NOW)s AND i.state_due_at >= %(AFTER_DUE)s AND (i.state_due_at > %(AFTER_DUE)s OR i.id > %(AFTER_INSTANCE_ID)s) ORDER BY i.state_due_at, i.id LIMIT %(TAKE)s"
 
     INSERT = "INSERT INTO instance (id, guid, definition_id, def_version_id, policy_id, external_ref, current_state, last_event, flags, seq, stay_id, state_entered_at, stale_at, state_due_kind, state_due_at, created, modified) VALUES (%(INSTANCE_ID)s, %(INSTANCE_GUID)s, %(DEFINITION_ID)s, %(DEF_VERSION_ID)s, %(POLICY_ID)s, %(EXTERNAL_REF)s, %(STATE_ID)s, %(EVENT_ID)s, %(FLAGS)s, %(SEQ)s, %(STAY_ID)s, %(STATE_ENTERED_AT)s, %(STALE_AT)s, %(STATE_DUE_KIND)s, %(STATE_DUE_AT)s, %(NOW)s, %(NOW)s)"
 

@@ -13,7 +13,7 @@ class DueDAL:
         return query(QRY_DUE.LIST_LAST_STEPS, LastStepRow, INSTANCE_IDS=list(instance_ids))
 
     def list_stay_acks(self, instance_id: int, stay_seq: int) -> Query[StayAckRow]:
-        return query(QRY_DUE.LIST_STAY_ACKS, StayAckRow, INSTANCE_ID=instance_id, STAY_SEQ=stay_seq)
+        return query(QRY_DUE.LIST_STAY_ACKS, StayAckRow, INSTANCE_ID=instance_id, SEQ=stay_seq)
 
     def list_due_of_deleted(self, consumer_id: int, take: int) -> Query[OpenOfDeletedRow]:
         return query(QRY_DUE.LIST_DUE_OF_DELETED, OpenOfDeletedRow, CONSUMER_ID=consumer_id, TAKE=take)
