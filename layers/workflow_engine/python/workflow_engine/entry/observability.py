@@ -41,7 +41,8 @@ class _Stdout:
 @lru_cache(maxsize=1)
 def logger() -> Logger:
     """The sandbox's logger; the package's own loggers write through its handler."""
-    made = Logger(logger_handler=logging.StreamHandler(_Stdout()))
+    # One trace a line is enough.
+    made = Logger(logger_handler=logging.StreamHandler(_Stdout()), serialize_stacktrace=False)
     package = logging.getLogger(_PACKAGE)
     package.handlers = [made.registered_handler]
     package.setLevel(made.log_level)
