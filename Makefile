@@ -22,7 +22,7 @@ export SAM
 export DB
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test build format lock clean
+.PHONY: help setup check test walk build format lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ check: $(READY) $(SAM) ## format, lint, types, import contracts, coding rules, t
 test: $(READY) $(SAM) ## every test, on a real database that is set up by itself (DB=mysql for MySQL)
 	@$(BIN)/python -m local.database install --kind $(DB)
 	@$(BIN)/python -m pytest -n 2 $(ARGS) $(TESTS)
+
+walk: $(READY) ## a vendor's whole life through the real handlers, printed as it happens
+	@$(BIN)/python -m local.database install --kind mariadb
+	@$(BIN)/python -m local.walk
 
 build: $(READY) $(SAM) ## sam build: the artifacts that are deployed
 	@$(SAM) build

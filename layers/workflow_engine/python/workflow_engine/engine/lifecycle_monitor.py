@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from workflow_engine.engine.pass_gate import PAGE_SECONDS
 from workflow_engine.errors import StorageError
 from workflow_engine.models.monitor import MonitorReport
 
@@ -34,20 +35,19 @@ class LifeCycleMonitor:
         owner, total = str(uuid4()), MonitorReport()
         ends_at = self._clock.real_now() + timedelta(seconds=RUN_SECONDS)
         try:
-            while deadline.remaining() > 0:
+            while True:
                 began = self._clock.real_now()
-                wait = float(self._options.monitor_interval_seconds)
-                if self._take(owner, deadline):
+                has_lease = self._take(owner, deadline)
+                if has_lease:
                     total.add(self._orchestrator.run_monitor_once(deadline, lambda: self._take(owner, deadline)))
-                else:
-                    wait = 1.0
-                wait -= (self._clock.real_now() - began).total_seconds()
-                if self._clock.real_now() + timedelta(seconds=max(0.0, wait)) >= ends_at:
-                    break
-                self._clock.sleep(max(0.0, wait))
+                pause = self._options.monitor_interval_seconds if has_lease else 1
+                wait = max(0.0, pause - (self._clock.real_now() - began).total_seconds())
+                # Another pass needs time to publish a page, in this function's time as well as in this minute.
+                if self._clock.real_now() + timedelta(seconds=wait) >= ends_at or deadline.remaining() - wait <= PAGE_SECONDS:
+                    return total
+                self._clock.sleep(wait)
         finally:
             self._release(owner, deadline)
-        return total
 
     def _take(self, owner: str, deadline: "Deadline") -> bool:
         now = self._clock.real_now()
