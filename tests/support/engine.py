@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from local.database_url import DatabaseUrl
+from tests.support.outside import OutsideTransactions
 from workflow_engine.adapters.database import url_target
 from workflow_engine.dal import Db, Deadline, WorkFlowDAL
 from workflow_engine.dal.migrator import apply_migrations
@@ -107,7 +108,7 @@ class Workbench:
         """Put an engine on this connection."""
         self.db = db
         self.dal = WorkFlowDAL(db)
-        ports = EnginePorts(publisher=self.publisher, clock=self.clock, subscriptions=NoSubscriptions(), signing_keys=PlainKeys())
+        ports = EnginePorts(publisher=OutsideTransactions(self.publisher, db), clock=self.clock, subscriptions=NoSubscriptions(), signing_keys=PlainKeys())
         self.engine = WorkFlowEngine(self.dal, ports, self.options)
 
     def another(self, options: WorkFlowEngineOptions | None = None, publisher: RecordingPublisher | None = None) -> "Workbench":
