@@ -26,6 +26,14 @@ def resend_due(status: int, attempts: int, seed: tuple[int, int], now: datetime,
     resends = attempts if status == AckStatus.DELIVERED else attempts - 1
     if options.backoff_factor <= 1 or resends < 1:
         return now + timedelta(seconds=window)
-    grown = min(window * options.backoff_factor**resends, max(options.backoff_cap_seconds, window))
+    grown = _grown(window, options.backoff_factor, resends, max(options.backoff_cap_seconds, window))
     share = crc32(f"{seed[0]}:{seed[1]}:{attempts}".encode()) / 0xFFFFFFFF
     return now + timedelta(seconds=grown * (1 + options.backoff_jitter_percent / 100 * share))
+
+
+def _grown(window: int, factor: float, resends: int, cap: int) -> float:
+    """What no float can hold is more than any cap."""
+    try:
+        return min(window * factor**resends, cap)
+    except OverflowError:
+        return cap
