@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from hypothesis import strategies as st
+
 from tests.support.engine import START
 from workflow_engine.models.ack import AckConsumerRow
 from workflow_engine.models.blueprint import BlueprintEdge, BlueprintEvent, BlueprintState, LifeCycleBlueprint
@@ -14,6 +16,9 @@ from workflow_engine.models.transition import NewAck, NewHook
 from workflow_engine.options import WorkFlowEngineOptions
 
 OPTIONS = WorkFlowEngineOptions()
+# What a request may carry: JSON has no NaN and no infinity.
+_scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=12)
+real_json = st.recursive(_scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4), max_leaves=12)
 
 
 def after(seconds: float) -> datetime:
