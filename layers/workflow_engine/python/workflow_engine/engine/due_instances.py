@@ -30,6 +30,10 @@ class DueInstance:
     def is_due(self, now: datetime) -> bool:
         return self.instance.state_due_at is not None and self.instance.state_due_at <= now
 
+    def is_moved_to(self, due: StateDue | None) -> bool:
+        """Tell whether the row carries these times: an attempt that decided on them was committed then."""
+        return due is not None and (self.instance.stale_at, self.instance.state_due_at) == (due.stale_at, due.due_at)
+
     def next_due(self, timeout: TimeoutRule | None, firings: FiringsRow, stale_at: datetime | None) -> StateDue:
         """Nothing is due while the instance is not active."""
         instance = self.instance
@@ -63,7 +67,9 @@ class DueInstances:
             for row in page
             for read in (dal.dispatch.list_subscribers_by_guid(row.instance_guid), dal.lc_timeout.get_firings(row.instance_id, row.stay_id))
         ]
-        locked, *rest = dal.read_mixed(load, [dal.instance.lock_free_by_ids(sorted(row.instance_id for row in page)), *extra, *reads])
+        # After a lost connection it is most likely our own packet that still holds the locks: wait for it.
+        lock = dal.instance.lock_by_ids if load.is_uncertain else dal.instance.lock_free_by_ids
+        locked, *rest = dal.read_mixed(load, [lock([row.instance_id for row in page]), *extra, *reads])
         per_instance = rest[len(extra) :]
         instances: dict[int, InstanceRow] = {row.instance_id: row for row in locked}
         seen = [

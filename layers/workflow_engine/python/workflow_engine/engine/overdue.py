@@ -17,7 +17,7 @@ from workflow_engine.models.subscriber import SubscriberRow
 from workflow_engine.models.transition import StateDue
 
 if TYPE_CHECKING:
-    from workflow_engine.dal import DbExecutionLoad, Statement, UnitIds
+    from workflow_engine.dal import DbExecutionLoad, UnitIds
     from workflow_engine.engine.tools import EngineTools
 
 _OPEN = frozenset({AckStatus.HELD, AckStatus.PENDING, AckStatus.DELIVERED})
@@ -42,6 +42,14 @@ class StayNow:
         return sum(row.count for row in self.acks if row.status in _CLOSED_BADLY and (listener is None or row.consumer_id == listener.consumer_id))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StalePage:
+    """What one attempt at a page decided; a lost connection may hide that it was committed."""
+
+    dues: dict[int, StateDue]
+    notices: list[LifeCycleNotice]
+
+
 class OverDueWatch:
     def __init__(self, tools: "EngineTools") -> None:
         self._dal = tools.dal
@@ -53,18 +61,22 @@ class OverDueWatch:
 
     def run(self, report: MonitorReport, gate: PassGate) -> None:
         for page in self._due.pages(StateDueKind.STALE, gate):
-            notices = self._dal.run(gate.deadline, partial(self._unit, page=page, ids=self._dal.unit_ids()), reserve=len(page) * _LISTENERS + 512)
+            unit = partial(self._unit, page=page, ids=self._dal.unit_ids(), tried=[])
+            notices = self._dal.run(gate.deadline, unit, reserve=len(page) * _LISTENERS + 512)
             self._outbox.send([], notices, gate.deadline)
             report.found += len(page)
             report.noticed += len(notices)
 
-    def _unit(self, load: "DbExecutionLoad", page: Sequence[DueInstanceRow], ids: "UnitIds") -> list[LifeCycleNotice]:
+    def _unit(self, load: "DbExecutionLoad", page: Sequence[DueInstanceRow], ids: "UnitIds", tried: list[StalePage]) -> list[LifeCycleNotice]:
         steps = self._dal.due.list_last_steps([row.instance_id for row in page])
         due, (last_steps, *acks) = self._due.read(load, page, steps, *(self._dal.due.list_stay_acks(row.instance_id, row.stay_seq) for row in page))
+        for attempt in tried:
+            if any(one.is_moved_to(attempt.dues.get(one.instance.instance_id)) for one in due):
+                return attempt.notices
         lifecycle_ids = {step.instance_id: step.lifecycle_id for step in last_steps}
         acks_of: dict[int, list[StayAckRow]] = {row.instance_id: found for row, found in zip(page, acks, strict=True)}
         now = self._clock.now()
-        statements: list[Statement] = []
+        dues: dict[int, StateDue] = {}
         notices: list[LifeCycleNotice] = []
         for one in due:
             if one.is_due(now):
@@ -72,9 +84,11 @@ class OverDueWatch:
                 stay = StayNow(lifecycle_id=lifecycle_ids[instance_id], acks=acks_of[instance_id])
                 is_overdue = one.instance.is_active and not stay.has_open
                 notices += self._notices(load, one, stay, now) if is_overdue else []
-                statements.append(self._dal.instance.update_due(instance_id, self._next(load, one, now, is_overdue=is_overdue)))
-        if statements:
-            self._dal.write(load, [*statements, *self._outbox.notice_statements(notices, ids)])
+                dues[instance_id] = self._next(load, one, now, is_overdue=is_overdue)
+        tried.append(StalePage(dues=dues, notices=notices))
+        if dues:
+            moved = [self._dal.instance.update_due(instance_id, due_at) for instance_id, due_at in dues.items()]
+            self._dal.write(load, [*moved, *self._outbox.notice_statements(notices, ids)])
         return notices
 
     def _next(self, load: "DbExecutionLoad", one: DueInstance, now: datetime, *, is_overdue: bool) -> StateDue:

@@ -13,7 +13,7 @@ from workflow_engine.engine.rules.lanes import LaneView, free_rows, release
 from workflow_engine.engine.rules.liveness import is_live
 from workflow_engine.engine.rules.messages import stored_messages
 from workflow_engine.engine.rules.redispatch import PageDecision, PageSeen, decide_page, whole_seqs
-from workflow_engine.models.ack import AckConsumerRow, DueRow
+from workflow_engine.models.ack import AckBodyRow, AckConsumerRow, DueRow
 from workflow_engine.models.base import time_text
 from workflow_engine.models.enums import AckStatus, GaveUp, NoticeCode, SuspendedBy
 from workflow_engine.models.events import WorkMessage
@@ -42,6 +42,18 @@ class PageClaimed:
     notices: list[LifeCycleNotice] = field(default_factory=list)
     gave_up: int = 0
     suspended: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageTried:
+    """What one attempt at a page meant to write; a lost connection may hide that it was committed."""
+
+    decision: PageDecision
+    sent: list[AckConsumerRow]
+
+    def claimed(self, sent: Sequence[AckConsumerRow], bodies: Sequence[AckBodyRow], consumer: DispatchConsumerRow) -> PageClaimed:
+        messages = stored_messages(sent, bodies, {consumer.consumer_id: consumer.consumer})
+        return PageClaimed(messages=messages, notices=self.decision.notices, gave_up=len(self.decision.gave_up), suspended=len(self.decision.suspended))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +116,8 @@ class Redispatch:
 
     def _claim_and_send(self, consumer: DispatchConsumerRow, page: Sequence[DueRow], report: MonitorReport, deadline: "Deadline") -> PageSent:
         """Two more round trips: the page again under its instances' locks, then the claim; publish after that."""
-        ids = self._dal.unit_ids()
-        claimed = self._dal.run(deadline, partial(self._claim, consumer=consumer, page=page, ids=ids), reserve=4 * self._options.monitor_page_size + 512)
+        unit = partial(self._claim, consumer=consumer, page=page, ids=self._dal.unit_ids(), tried=[])
+        claimed = self._dal.run(deadline, unit, reserve=4 * self._options.monitor_page_size + 512)
         failures = self._outbox.send_quietly(claimed.messages, claimed.notices, deadline)
         sent = len(claimed.messages) - len(failures)
         report.found += len(page)
@@ -116,8 +128,11 @@ class Redispatch:
         report.noticed += len(claimed.notices)
         return PageSent(sent=sent, failures=failures)
 
-    def _claim(self, load: "DbExecutionLoad", consumer: DispatchConsumerRow, page: Sequence[DueRow], ids: "UnitIds") -> PageClaimed:
+    def _claim(self, load: "DbExecutionLoad", consumer: DispatchConsumerRow, page: Sequence[DueRow], ids: "UnitIds", tried: list[PageTried]) -> PageClaimed:
         seen = self._read(load, consumer, page)
+        committed = self._committed(load, consumer, tried) if load.is_uncertain else None
+        if committed is not None:
+            return committed
         now = self._clock.now()
         decision = decide_page(seen, now, self._options)
         if not decision.claimed and not decision.gave_up:
@@ -131,9 +146,19 @@ class Redispatch:
             *self._suspended(load, seen, decision, now),
             *self._outbox.notice_statements(decision.notices, ids),
         ]
+        tried.append(PageTried(decision=decision, sent=sent))
         results = self._dal.write(load, [*statements, *bodies])
-        messages = stored_messages(sent, results[-1], {consumer.consumer_id: consumer.consumer}) if sent else []
-        return PageClaimed(messages=messages, notices=decision.notices, gave_up=len(decision.gave_up), suspended=len(decision.suspended))
+        return tried[-1].claimed(sent, results[-1] if sent else [], consumer)
+
+    def _committed(self, load: "DbExecutionLoad", consumer: DispatchConsumerRow, tried: Sequence[PageTried]) -> PageClaimed | None:
+        """Find the attempt whose rows are in the database; what nobody has touched since is published."""
+        for attempt in tried:
+            ids = [row.ack_id for row in attempt.sent]
+            rows = self._dal.due.list_by_ack_ids(consumer.consumer_id, [*ids, *(row.ack_id for row in attempt.decision.gave_up)])
+            present, bodies = self._dal.read(load, rows, self._dal.ack.list_bodies_by_ids(ids or [0]))
+            if any(row in present for row in [*attempt.sent, *attempt.decision.gave_up]):
+                return attempt.claimed([row for row in attempt.sent if row in present], bodies, consumer)
+        return None
 
     def _read(self, load: "DbExecutionLoad", consumer: DispatchConsumerRow, page: Sequence[DueRow]) -> PageSeen:
         leaf, ack_ids = self._dal.ack_consumer, [row.ack_id for row in page]
@@ -141,7 +166,8 @@ class Redispatch:
         now = self._clock.now()
         locked, existing, pending, delivered = self._dal.read(
             load,
-            self._dal.instance.lock_free_by_ids(instance_ids),
+            # After a lost connection it is most likely our own packet that still holds the locks: wait for it.
+            self._dal.instance.lock_by_ids(instance_ids) if load.is_uncertain else self._dal.instance.lock_free_by_ids(instance_ids),
             self._dal.instance.list_existing(instance_ids),
             leaf.list_due_of_page(consumer.consumer_id, ack_ids, AckStatus.PENDING, now),
             leaf.list_due_of_page(consumer.consumer_id, ack_ids, AckStatus.DELIVERED, now),

@@ -33,13 +33,14 @@ _IDS_EACH = 16
 
 @dataclass(slots=True)
 class TimeoutPage:
-    """What one attempt at a page decided; its moment and lifecycle ids tell a later attempt that it was committed."""
+    """What one attempt at a page decided; its lifecycle ids and the due times it moved tell a later attempt that it was committed."""
 
     decided_at: datetime
     statements: "list[Statement]" = field(default_factory=list)
     messages: list[WorkMessage] = field(default_factory=list)
     notices: list[LifeCycleNotice] = field(default_factory=list)
     lifecycle_ids: list[int] = field(default_factory=list)
+    dues: dict[int, StateDue] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
 
 
@@ -101,15 +102,17 @@ class TimeoutWatch:
             except WorkFlowError as error:
                 _log.exception("a timeout could not be handled", extra={"instance_guid": one.instance.instance_guid})
                 page.broken.append(f"{one.instance.instance_guid}: {error}")
-                page.statements.append(self._dal.instance.update_due(one.instance.instance_id, self._later(one, now)))
+                self._move(one, self._later(one, now), page)
         return page
 
     def write(self, load: "DbExecutionLoad", page: TimeoutPage, ids: "UnitIds") -> None:
         if page.statements:
             self._dal.write(load, [*page.statements, *self._outbox.notice_statements(page.notices, ids)])
 
-    def is_committed(self, load: "DbExecutionLoad", page: TimeoutPage) -> bool:
-        """A page is committed as a whole: one of its steps in the database means all of them."""
+    def is_committed(self, load: "DbExecutionLoad", page: TimeoutPage, due: Sequence[DueInstance]) -> bool:
+        """A page is committed as a whole: one of its steps or due times in the database means all of them."""
+        if any(one.is_moved_to(page.dues.get(one.instance.instance_id)) for one in due):
+            return True
         stamps = self._dal.read_all(load, [self._dal.lifecycle.get_stamp(lifecycle_id) for lifecycle_id in page.lifecycle_ids[:1]])
         return any(row.created == page.decided_at for rows in stamps for row in rows)
 
@@ -121,7 +124,7 @@ class TimeoutWatch:
         timeout = policy.timeouts.get(standing.state.name_key)
         due_at = next_timeout_at(timeout, instance.state_entered_at, one.firings)
         if not instance.is_active or timeout is None or due_at is None or due_at > now:
-            page.statements.append(self._dal.instance.update_due(instance.instance_id, one.next_due(timeout, one.firings, instance.stale_at)))
+            self._move(one, one.next_due(timeout, one.firings, instance.stale_at), page)
             return
         firing = Firing(due=one, standing=standing, timeout=timeout, after=FiringsRow(n=one.firings.n + 1, last_fired_at=now), ids=ids)
         if timeout.event_code is None or is_exhausted(timeout, one.firings):
@@ -133,10 +136,8 @@ class TimeoutWatch:
         """A timeout without event, or one that is used up: a notice, and the next due time."""
         one, now = firing.due, page.decided_at
         page.notices.append(_exceeded(firing, now, exhausted=firing.timeout.event_code is not None))
-        page.statements += [
-            self._dal.lc_timeout.insert(firing.stay_key, firing.after.n, None, now),
-            self._dal.instance.update_due(one.instance.instance_id, one.next_due(firing.timeout, firing.after, one.instance.stale_at)),
-        ]
+        page.statements.append(self._dal.lc_timeout.insert(firing.stay_key, firing.after.n, None, now))
+        self._move(one, one.next_due(firing.timeout, firing.after, one.instance.stale_at), page)
 
     def _fire(self, firing: Firing, page: TimeoutPage) -> None:
         now = page.decided_at
@@ -168,7 +169,11 @@ class TimeoutWatch:
         """Nothing fired: say why, and try again after a while."""
         data: dict[str, object] = {"reason": reason, "event": str(firing.timeout.event_code), "state": firing.standing.state.name, "actor": SYSTEM_ACTOR}
         page.notices.append(notice_of(firing.standing, NoticeCode.TRANSITION_REJECTED, page.decided_at, data))
-        page.statements.append(self._dal.instance.update_due(firing.due.instance.instance_id, self._later(firing.due, page.decided_at)))
+        self._move(firing.due, self._later(firing.due, page.decided_at), page)
+
+    def _move(self, one: DueInstance, due: StateDue, page: TimeoutPage) -> None:
+        page.dues[one.instance.instance_id] = due
+        page.statements.append(self._dal.instance.update_due(one.instance.instance_id, due))
 
     def _later(self, one: DueInstance, now: datetime) -> StateDue:
         again = now + timedelta(seconds=self._options.consumer_down_recheck_seconds)
@@ -188,7 +193,7 @@ class TimeoutUnit:
         for ids in self._ids_of.values():
             ids.rewind()
         due = self._watch.read(load, self._page)
-        committed = next((tried for tried in self._tried if load.is_uncertain and self._watch.is_committed(load, tried)), None)
+        committed = next((tried for tried in self._tried if load.is_uncertain and self._watch.is_committed(load, tried, due)), None)
         if committed is not None:
             return committed
         page = self._watch.decide(load, due, self._ids_of)
