@@ -44,7 +44,8 @@ def test_the_dimension_of_our_metrics_is_the_one_that_the_functions_write():
 def test_the_engine_writes_the_metrics_that_alarms_watch():
     package = ROOT / "layers" / "workflow_engine" / "python" / "workflow_engine"
     code = "\n".join(path.read_text() for path in package.rglob("*.py"))
-    assert [alarm["MetricName"] for alarm in alarms("iam-own-prod").values() if alarm["Namespace"] == OWN and alarm["MetricName"] not in code] == []
+    watched = [alarm["MetricName"] for alarm in alarms("iam-own-prod").values() if alarm["Namespace"] == OWN]
+    assert [name for name in watched if f'"{name}"' not in code] == []
 
 
 @pytest.mark.parametrize("parameter_set", PARAMETER_SETS)
@@ -60,6 +61,13 @@ def test_cloudwatch_may_publish_to_the_stacks_own_topic_and_use_its_key():
         document = resources[policy]["Properties"].get("PolicyDocument") or resources[policy]["Properties"]["KeyPolicy"]
         (statement,) = (part for part in document["Statement"] if part["Principal"] == {"Service": "cloudwatch.amazonaws.com"})
         assert (statement["Effect"], statement["Action"]) == ("Allow", actions)
+
+
+def test_only_alarms_of_this_account_and_region_publish_to_the_stacks_own_topic():
+    statements = deployed("iam-own-dev")["Resources"]["AlarmsPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    (allowed,) = (statement for statement in statements if statement["Effect"] == "Allow")
+    source = "arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:*"
+    assert allowed["Condition"] == {"ArnLike": {"aws:SourceArn": {"Fn::Sub": source}}}
 
 
 def test_an_address_is_subscribed_when_one_is_given():

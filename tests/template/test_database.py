@@ -68,6 +68,23 @@ def test_the_functions_reach_sns_secrets_and_the_answer_bucket_by_endpoints():
     assert all(services[name]["PrivateDnsEnabled"] for name in ("sns", "secretsmanager"))
 
 
+def test_nobody_of_another_account_uses_the_interface_endpoints():
+    resources = deployed("iam-own-prod")["Resources"]
+    for name in ("SnsEndpoint", "SecretsManagerEndpoint"):
+        (statement,) = resources[name]["Properties"]["PolicyDocument"]["Statement"]
+        assert statement["Condition"] == {"StringEquals": {"aws:PrincipalAccount": {"Ref": "AWS::AccountId"}}}, name
+
+
+def test_only_the_functions_reach_database_and_endpoints():
+    resources = deployed("iam-own-prod")["Resources"]
+    (endpoint,) = resources["EndpointSecurityGroup"]["Properties"]["SecurityGroupIngress"]
+    for rule, port in ((resources["DatabaseIngress"]["Properties"], 3306), (endpoint, 443)):
+        assert (rule["IpProtocol"], rule["FromPort"], rule["ToPort"]) == ("tcp", port, port)
+        assert rule["SourceSecurityGroupId"] == {"Ref": "FunctionSecurityGroup"}
+    opened = resources["FunctionSecurityGroup"]["Properties"]["SecurityGroupEgress"]
+    assert sorted((rule["FromPort"], rule["ToPort"]) for rule in opened) == [(443, 443), (3306, 3306)]
+
+
 def test_the_schema_version_is_the_newest_migration():
     numbers = [int(re.match(r"\d+", path.name)[0]) for path in (ROOT / "sql").glob("*.sql")]
     assert TEMPLATE["Resources"]["SchemaMigration"]["Properties"]["SchemaVersion"] == max(numbers)
