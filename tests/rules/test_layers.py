@@ -58,8 +58,8 @@ def without_load(module, name):
     for method in public_methods(module, name):
         if method.name in QUIET:
             continue
-        first = parameters_of(method)[:1]
-        if [one.arg for one in first] not in (["load"], ["deadline"]) or len(method.args.defaults) == len(method.args.args) - 1 > 0:
+        positional = [one.arg for one in (*method.args.posonlyargs, *method.args.args) if one.arg != "self"]
+        if positional[:1] not in (["load"], ["deadline"]) or len(method.args.defaults) >= len(positional):
             yield Violation(path=module.path, line=method.lineno, message=f"{name}.{method.name}() takes load (or deadline) first, without a default")
 
 
@@ -122,6 +122,7 @@ def test_an_import_past_the_gateway_is_found(path, text, lines):
         ("def read(self, queries, load): ...", [2]),
         ("def read(self): ...", [2]),
         ("def read(self, load=None): ...", [2]),
+        ("def read(self, load=None, /): ...", [2]),
         ("def read(self, load, /, *queries): ...", []),
         ("def begin(self, deadline, *, is_uncertain=False): ...", []),
         ("def _open(self): ...", []),
