@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.support.engine import START
 from tests.support.made import OPTIONS, after, new_ack, subscriber
-from workflow_engine.engine.rules.audience import first_rows, listeners
+from workflow_engine.engine.rules.audience import Place, first_rows, listeners
 from workflow_engine.models.enums import AckStatus, EventKind
 from workflow_engine.models.flags import LifeCycleKindFlag
 from workflow_engine.models.transition import NewAckConsumer
@@ -55,7 +55,7 @@ def test_a_consumer_is_live_within_three_beats_within_the_ttl_or_always(beat_sec
 def test_a_row_begins_as_sent_waiting_or_held(status: AckStatus, due: float | None, attempts: int, *, is_blocked: bool, is_live: bool):
     now = after(1)
     audience = listeners([subscriber(is_blocked=is_blocked, is_always_live=is_live, beat_seconds=None if is_live else 0)], now, OPTIONS)
-    assert first_rows([new_ack(3)], audience, (7, 9), now, OPTIONS) == [
+    assert first_rows([new_ack(3)], audience, Place(instance_id=7, seq=9, now=now), OPTIONS) == [
         NewAckConsumer(
             ack_id=3,
             consumer_id=1,
@@ -87,7 +87,7 @@ def test_there_is_one_row_for_each_ack_and_each_consumer_that_hears_it(facts: li
     now = after(1)
     audience = listeners([subscriber(number, **one) for number, one in enumerate(facts, 1)], now, OPTIONS)
     acks = [new_ack(1), *(new_ack(number, route) for number, route in enumerate(routes, 2))]
-    rows = first_rows(acks, audience, (7, 1), now, OPTIONS)
+    rows = first_rows(acks, audience, Place(instance_id=7, seq=1, now=now), OPTIONS)
     heard = [(ack.ack_id, listener.subscriber.consumer_id) for ack in acks for listener in audience if listener.hears(ack.kind, ack.route)]
     assert [(row.ack_id, row.consumer_id) for row in rows] == heard
     for row in rows:

@@ -23,6 +23,7 @@ F = TypeVar("F")
 Result = TypeVar("Result")
 # Short, because a header has to fit on a line.
 Q = Query
+Load = DbExecutionLoad
 
 
 class WorkFlowDAL(LeafDALs):
@@ -42,9 +43,7 @@ class WorkFlowDAL(LeafDALs):
     @overload
     def read(self, load: DbExecutionLoad, a: Q[A], b: Q[B], c: Q[C], d: Q[D], e: Q[E], /) -> tuple[list[A], list[B], list[C], list[D], list[E]]: ...
     @overload
-    def read(
-        self, load: DbExecutionLoad, a: Q[A], b: Q[B], c: Q[C], d: Q[D], e: Q[E], f: Q[F], /
-    ) -> tuple[list[A], list[B], list[C], list[D], list[E], list[F]]: ...
+    def read(self, load: Load, a: Q[A], b: Q[B], c: Q[C], d: Q[D], e: Q[E], f: Q[F], /) -> tuple[list[A], list[B], list[C], list[D], list[E], list[F]]: ...
     def read(self, load: DbExecutionLoad, /, *queries: Query[Any]) -> tuple[Any, ...]:
         """Run the queries as one packet, in this order, in one round trip."""
         return tuple(self._db.read(load, queries))

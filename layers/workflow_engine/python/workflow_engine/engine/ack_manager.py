@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from workflow_engine.engine.rules.audience import Listener, first_rows
+from workflow_engine.engine.rules.audience import Listener, Place, first_rows
 from workflow_engine.engine.rules.event_body import EventFacts, hook_body, transition_body
 from workflow_engine.models.enums import AckStatus, EventKind
 from workflow_engine.models.events import WorkMessage
 from workflow_engine.models.transition import NewAck, NewAckConsumer, NewHook
 
 if TYPE_CHECKING:
-    from workflow_engine.dal import Statement, UnitIds, WorkFlowDAL
+    from workflow_engine.dal import Query, Statement, UnitIds, WorkFlowDAL
     from workflow_engine.engine.policy_enforcer import RuleContext
+    from workflow_engine.models.ack import DueRow
     from workflow_engine.options import WorkFlowEngineOptions
 
 
@@ -31,8 +32,13 @@ class AckManager:
         body = hook_body(facts, ack_guid, hook)
         return NewAck(ack_id=ids.next_id(), ack_guid=ack_guid, kind=EventKind.HOOK, hook_id=hook.hook_id, route=hook.route, body=body)
 
-    def first_rows(self, facts: EventFacts, acks: Sequence[NewAck], audience: Sequence[Listener], now: datetime) -> list[NewAckConsumer]:
-        return first_rows(acks, audience, (facts.instance_id, facts.seq), now, self._options)
+    def ensure_consumers_insert_only(self, facts: EventFacts, acks: Sequence[NewAck], audience: Sequence[Listener], now: datetime) -> list[NewAckConsumer]:
+        """Make a row for every listener of a new event; rows that exist are never touched by this, whatever is registered or replayed."""
+        return first_rows(acks, audience, Place(instance_id=facts.instance_id, seq=facts.seq, now=now), self._options)
+
+    def list_due_dispatch(self, consumer_id: int, now: datetime, after: tuple[datetime, int]) -> "Query[DueRow]":
+        """A page of what is due to a consumer, transitions and hooks together: a seq goes out as a whole."""
+        return self._dal.ack_consumer.list_due_paged(consumer_id, now, after, self._options.monitor_page_size)
 
     def statements(self, facts: EventFacts, acks: Sequence[NewAck], rows: Sequence[NewAckConsumer], now: datetime) -> list["Statement"]:
         """Insert acks, their links and their consumer rows: one statement a table, whatever the number."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from workflow_engine.engine.rules.guids import is_guid
 from workflow_engine.engine.rules.messages import stored_messages
 from workflow_engine.errors import ConflictError, NotFoundError
 from workflow_engine.models.admin import ActivateRequest, AuditEntry, OwnerRequest
@@ -130,7 +131,7 @@ class AdminOrchestrator:
 
         def unit(load: "DbExecutionLoad") -> list[WorkMessage]:
             audit_id = ids.rewind()
-            instance = self._dal.first(load, self._dal.instance.lock_by_guid(instance_guid))
+            instance = self._dal.first(load, self._dal.instance.lock_by_guid(instance_guid)) if is_guid(instance_guid) else None
             if instance is None:
                 raise NotFoundError("instance", f"no instance {instance_guid}")
             if self._is_done(load, audit_id):

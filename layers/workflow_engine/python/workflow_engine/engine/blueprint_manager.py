@@ -1,6 +1,6 @@
 """BlueprintManager: definition versions and policies as the engine uses them, cached because they never change."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workflow_engine.engine.rules.names import name_key
 from workflow_engine.engine.rules.policy_document import load_policy
@@ -106,8 +106,6 @@ class BlueprintManager:
         return AttachedPolicy(policy_id=policy_id, policy_hash=rows[0].policy_hash, document=load_policy(rows[0].resolved), timeouts=overridden)
 
 
-def _make_room(
-    cache: dict[object, object] | dict[int, LifeCycleBlueprint] | dict[tuple[int, str], DefinitionRef] | dict[tuple[int, int | None], AttachedPolicy],
-) -> None:
+def _make_room(cache: dict[Any, Any]) -> None:
     if len(cache) >= _MAX_CACHED:
         cache.clear()

@@ -78,7 +78,7 @@ class EngineComponents:
     def policy_enforcer(self) -> "PolicyEnforcer":
         from workflow_engine.engine.policy_enforcer import PolicyEnforcer
 
-        return PolicyEnforcer(self.blueprint_manager)
+        return PolicyEnforcer(self._dal, self.blueprint_manager)
 
     @cached_property
     def ack_manager(self) -> "AckManager":
@@ -197,7 +197,7 @@ class EngineComponents:
         tools = self._tools
         jobs = MonitorJobs(
             overdue=OverDueWatch(tools),
-            redispatch=Redispatch(tools, self._suspension),
+            redispatch=Redispatch(tools, self._suspension, self.ack_manager),
             timeouts=TimeoutWatch(tools, self.state_machine, self._pipeline),
             closing=Closing(tools, self._suspension),
         )

@@ -49,6 +49,10 @@ class LifeCycleMonitor:
         finally:
             self._release(owner, deadline)
 
+    def run_once(self, deadline: "Deadline") -> MonitorReport:
+        """One pass, whatever the lease: for tests, and for people who want it now."""
+        return self._orchestrator.run_monitor_once(deadline)
+
     def _take(self, owner: str, deadline: "Deadline") -> bool:
         now = self._clock.real_now()
         lease = self._dal.monitor_lease

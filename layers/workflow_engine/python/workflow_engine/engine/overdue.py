@@ -61,8 +61,8 @@ class OverDueWatch:
 
     def run(self, report: MonitorReport, gate: PassGate) -> None:
         for page in self._due.pages(StateDueKind.STALE, gate):
-            unit = partial(self._unit, page=page, ids=self._dal.unit_ids(), tried=[])
-            notices = self._dal.run(gate.deadline, unit, reserve=len(page) * _LISTENERS + 512)
+            reserve = len(page) * _LISTENERS + 512
+            notices = self._dal.run(gate.deadline, partial(self._unit, page=page, ids=self._dal.unit_ids(), tried=[]), reserve=reserve)
             self._outbox.send([], notices, gate.deadline)
             report.found += len(page)
             report.noticed += len(notices)

@@ -8,9 +8,9 @@ from workflow_engine.models.policy import PolicyDocument, PolicyEmit, PolicyRule
 from workflow_engine.models.transition import NewHook
 
 if TYPE_CHECKING:
-    from workflow_engine.dal import DbExecutionLoad, UnitIds
+    from workflow_engine.dal import DbExecutionLoad, Query, UnitIds, WorkFlowDAL
     from workflow_engine.engine.blueprint_manager import BlueprintManager
-    from workflow_engine.models.blueprint import AttachedPolicy, LifeCycleBlueprint
+    from workflow_engine.models.blueprint import AttachedPolicy, LatestVersionRow, LifeCycleBlueprint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +26,13 @@ _NO_CONTEXT = RuleContext(params=[], on_success=None, on_failure=None)
 
 
 class PolicyEnforcer:
-    def __init__(self, blueprints: "BlueprintManager") -> None:
+    def __init__(self, dal: "WorkFlowDAL", blueprints: "BlueprintManager") -> None:
+        self._dal = dal
         self._blueprints = blueprints
+
+    def resolve_policy(self, definition_id: int) -> "Query[LatestVersionRow]":
+        """What a new instance of the definition is pinned to: the active version and its newest policy."""
+        return self._dal.blueprint.get_latest(definition_id)
 
     def resolve_policy_by_id(self, load: "DbExecutionLoad", blueprint: "LifeCycleBlueprint", policy_id: int | None) -> "AttachedPolicy":
         return self._blueprints.attached_policy(load, blueprint, policy_id)

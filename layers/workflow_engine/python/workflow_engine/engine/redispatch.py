@@ -23,6 +23,7 @@ from workflow_engine.models.subscriber import DispatchConsumerRow
 
 if TYPE_CHECKING:
     from workflow_engine.dal import DbExecutionLoad, Deadline, Statement, UnitIds
+    from workflow_engine.engine.ack_manager import AckManager
     from workflow_engine.engine.suspension import Suspension
     from workflow_engine.engine.tools import EngineTools
 
@@ -63,12 +64,13 @@ class PageSent:
 
 
 class Redispatch:
-    def __init__(self, tools: "EngineTools", suspension: "Suspension") -> None:
+    def __init__(self, tools: "EngineTools", suspension: "Suspension", ack_manager: "AckManager") -> None:
         self._dal = tools.dal
         self._outbox = tools.outbox
         self._clock = tools.clock
         self._options = tools.options
         self._suspension = suspension
+        self._ack_manager = ack_manager
 
     def run(self, consumers: Sequence[DispatchConsumerRow], report: MonitorReport, gate: PassGate) -> None:
         """One page for each live consumer, the one with the oldest due row first, round and round while there is time."""
@@ -111,13 +113,13 @@ class Redispatch:
         return deque(Walk(consumer=consumer, now=now, after=BEGINNING) for _, consumer in due)
 
     def _page(self, walk: Walk, deadline: "Deadline") -> list[DueRow]:
-        due = self._dal.ack_consumer.list_due_paged(walk.consumer.consumer_id, walk.now, walk.after, self._options.monitor_page_size)
+        due = self._ack_manager.list_due_dispatch(walk.consumer.consumer_id, walk.now, walk.after)
         return self._dal.run_reading(deadline, lambda load: self._dal.read(load, due)[0])
 
     def _claim_and_send(self, consumer: DispatchConsumerRow, page: Sequence[DueRow], report: MonitorReport, deadline: "Deadline") -> PageSent:
         """Two more round trips: the page again under its instances' locks, then the claim; publish after that."""
-        unit = partial(self._claim, consumer=consumer, page=page, ids=self._dal.unit_ids(), tried=[])
-        claimed = self._dal.run(deadline, unit, reserve=4 * self._options.monitor_page_size + 512)
+        ids, reserve = self._dal.unit_ids(), 4 * self._options.monitor_page_size + 512
+        claimed = self._dal.run(deadline, partial(self._claim, consumer=consumer, page=page, ids=ids, tried=[]), reserve=reserve)
         failures = self._outbox.send_quietly(claimed.messages, claimed.notices, deadline)
         sent = len(claimed.messages) - len(failures)
         report.found += len(page)

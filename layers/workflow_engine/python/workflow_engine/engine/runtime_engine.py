@@ -26,7 +26,7 @@ class RuntimeEngine:
         self._dal = dal
         self._clock = clock
 
-    def upsert_runtime(self, request: UpsertRuntimeRequest, deadline: "Deadline") -> RuntimeResult:
+    def upsert(self, request: UpsertRuntimeRequest, deadline: "Deadline") -> RuntimeResult:
         """Create the activity's row or bring it up to date; its state is the one its step led to, or the current one."""
         if not is_guid(request.instance_guid):
             raise _unknown_instance()
@@ -35,15 +35,12 @@ class RuntimeEngine:
             raise TooLargeError(f"data must not be longer than {MAX_DATA_BYTES} bytes")
         return self._dal.run(deadline, partial(self._upsert, request, data, self._dal.unit_ids()), reserve=1)
 
-    def set_runtime_status(self, runtime_id: int, request: RuntimeStatusRequest, deadline: "Deadline") -> RuntimeResult:
+    def set_status(self, runtime_id: int, request: RuntimeStatusRequest, deadline: "Deadline") -> RuntimeResult:
         return self._dal.run(deadline, partial(self._set_status, runtime_id, request.status), reserve=0)
 
-    def freeze_runtime(self, runtime_id: int, deadline: "Deadline") -> RuntimeResult:
-        """Let the activity keep its status until it is unfrozen."""
-        return self._dal.run(deadline, partial(self._set_frozen, runtime_id, is_frozen=True), reserve=0)
-
-    def unfreeze_runtime(self, runtime_id: int, deadline: "Deadline") -> RuntimeResult:
-        return self._dal.run(deadline, partial(self._set_frozen, runtime_id, is_frozen=False), reserve=0)
+    def set_frozen(self, runtime_id: int, deadline: "Deadline", *, is_frozen: bool) -> RuntimeResult:
+        """Keep what was said as it is, or let it change again."""
+        return self._dal.run(deadline, partial(self._set_frozen, runtime_id, is_frozen=is_frozen), reserve=0)
 
     def _upsert(self, request: UpsertRuntimeRequest, data: str | None, ids: "UnitIds", load: "DbExecutionLoad") -> RuntimeResult:
         ids.rewind()

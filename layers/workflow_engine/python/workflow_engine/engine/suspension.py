@@ -67,14 +67,16 @@ class Suspension:
     def read_rows(self, load: "DbExecutionLoad", instance_id: int) -> InstanceRows:
         """Read everything that a resume touches, in two packets."""
         leaf = self._dal.ack_consumer
-        pending, delivered, suspending, parked, failed, lanes = self._dal.read(
+        pending, delivered, suspending, parked, failed, lanes = self._dal.read_mixed(
             load,
-            leaf.list_by_instance(instance_id, AckStatus.PENDING, _ALL),
-            leaf.list_by_instance(instance_id, AckStatus.DELIVERED, _ALL),
-            leaf.list_by_instance(instance_id, AckStatus.SUSPENDING, _ALL),
-            leaf.list_by_instance(instance_id, AckStatus.PARKED, _ALL),
-            leaf.list_gave_up(instance_id, AckStatus.FAILED, _ALL),
-            leaf.list_held_lanes(instance_id),
+            [
+                leaf.list_by_instance(instance_id, AckStatus.PENDING, _ALL),
+                leaf.list_by_instance(instance_id, AckStatus.DELIVERED, _ALL),
+                leaf.list_by_instance(instance_id, AckStatus.SUSPENDING, _ALL),
+                leaf.list_by_instance(instance_id, AckStatus.PARKED, _ALL),
+                leaf.list_gave_up(instance_id, AckStatus.FAILED, _ALL),
+                leaf.list_held_lanes(instance_id),
+            ],
         )
         gave_up = [*suspending, *parked, *failed]
         consumer_ids = {row.consumer_id for row in [*pending, *delivered, *gave_up]} | {lane.consumer_id for lane in lanes}

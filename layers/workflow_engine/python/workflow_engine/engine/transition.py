@@ -115,7 +115,7 @@ class TransitionPipeline:
         hooks = self._policy_enforcer.emit_hooks(document, *arrival, case.ids)
         heard = [hook for hook in hooks if any(listener.hears(EventKind.HOOK, hook.route) for listener in audience)]
         acks = self._acks(facts, context, heard, case.ids) if case.command.ack_required else []
-        rows = self._ack_manager.first_rows(facts, acks, audience, case.now)
+        rows = self._ack_manager.ensure_consumers_insert_only(facts, acks, audience, case.now)
         result = _result(case.standing, verdict, applied, acks)
         if case.command.ack_required:
             messages = self._ack_manager.messages(facts, acks, rows, audience)

@@ -74,11 +74,11 @@ class TriggerOrchestrator:
         if definition is not None:
             key = (definition.definition_id, request.external_ref or "")
             lock, logged = dal.instance.lock_by_ref(*key), dal.request_log.get_by_ref(*key, request_id)
-            told, latest = dal.dispatch.list_subscribers_by_ref(definition, key[1]), dal.blueprint.get_latest(key[0])
+            told, latest = dal.dispatch.list_subscribers_by_ref(definition, key[1]), self._policy_enforcer.resolve_policy(key[0])
         else:
             guid = request.instance_guid or ""
             lock, logged = dal.instance.lock_by_guid(guid), dal.request_log.get_by_guid(guid, request_id)
-            told, latest = dal.dispatch.list_subscribers_by_guid(guid), dal.blueprint.get_latest(0)
+            told, latest = dal.dispatch.list_subscribers_by_guid(guid), self._policy_enforcer.resolve_policy(0)
         instances, requests, subscribers, versions, owns = dal.read(load, lock, logged, told, latest, own)
         return TriggerSeen(
             instance=instances[0] if instances else None,

@@ -71,7 +71,7 @@ class WorkFlowEngine(EngineComponents):
 
     def run_monitor_once(self, deadline: "Deadline") -> "MonitorReport":
         """One pass, whatever the lease."""
-        return self._monitor.run_monitor_once(deadline)
+        return self.life_cycle_monitor.run_once(deadline)
 
     def run_monitor(self, deadline: "Deadline") -> "MonitorReport":
         """Passes at their interval until the minute is over, if the lease is to be had."""
@@ -111,16 +111,16 @@ class WorkFlowEngine(EngineComponents):
         return self._health.get_health(deadline)
 
     def upsert_runtime(self, request: "UpsertRuntimeRequest", deadline: "Deadline") -> "RuntimeResult":
-        return self.runtime_engine.upsert_runtime(request, deadline)
+        return self.runtime_engine.upsert(request, deadline)
 
     def set_runtime_status(self, runtime_id: int, request: "RuntimeStatusRequest", deadline: "Deadline") -> "RuntimeResult":
-        return self.runtime_engine.set_runtime_status(runtime_id, request, deadline)
+        return self.runtime_engine.set_status(runtime_id, request, deadline)
 
     def freeze_runtime(self, runtime_id: int, deadline: "Deadline") -> "RuntimeResult":
-        return self.runtime_engine.freeze_runtime(runtime_id, deadline)
+        return self.runtime_engine.set_frozen(runtime_id, deadline, is_frozen=True)
 
     def unfreeze_runtime(self, runtime_id: int, deadline: "Deadline") -> "RuntimeResult":
-        return self.runtime_engine.unfreeze_runtime(runtime_id, deadline)
+        return self.runtime_engine.set_frozen(runtime_id, deadline, is_frozen=False)
 
     def suspend_instance(self, instance_guid: str, request: "AdminRequest", principal: str, deadline: "Deadline") -> "InstanceView":
         return self._admin.suspend_instance(instance_guid, principal, request.reason, deadline)

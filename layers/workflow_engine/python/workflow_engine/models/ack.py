@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, SkipValidation, ValidationError, mo
 
 from workflow_engine.models.base import GivenTime, UtcTime, WorkFlowModel
 from workflow_engine.models.enums import AckOutcome
-from workflow_engine.models.trigger import EnvCode
+from workflow_engine.models.trigger import EnvCode, Guid
 
 MAX_BATCH = 100
 
@@ -81,7 +81,6 @@ class OldestDueRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLaneRow:
     consumer_id: int
-    seq: int
 
 
 def _any_case(outcome: object) -> object:
@@ -89,12 +88,11 @@ def _any_case(outcome: object) -> object:
 
 
 Outcome = Annotated[AckOutcome, BeforeValidator(_any_case), Field(description="Delivered, Processed, Failed or Retry, without case")]
-AckGuid = Annotated[str, Field(min_length=36, max_length=36)]
 ConsumerName = Annotated[str, Field(min_length=1, max_length=120)]
 
 
 class AckItem(WorkFlowModel):
-    ack_guid: AckGuid
+    ack_guid: Guid
     outcome: Outcome
     message: Annotated[str, Field(max_length=500)] | None = None
     retry_at: Annotated[GivenTime | None, Field(description="with Retry: when to send again, at most seven days ahead")] = None
@@ -127,7 +125,7 @@ class AckRequest(WorkFlowModel):
     env_code: EnvCode | None = None
     consumer: ConsumerName | None = None
     consumer_id: Annotated[int, Field(ge=1)] | None = None
-    ack_guid: AckGuid | None = None
+    ack_guid: Guid | None = None
     outcome: Outcome | None = None
     message: Annotated[str, Field(max_length=500)] | None = None
     retry_at: GivenTime | None = None

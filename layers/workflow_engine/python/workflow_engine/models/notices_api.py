@@ -9,14 +9,14 @@ from pydantic import Field
 from workflow_engine.models.base import UtcTime, WorkFlowModel
 from workflow_engine.models.consumer import PageSize
 from workflow_engine.models.enums import NoticeCode, NoticeKind
-from workflow_engine.models.trigger import EnvCode
+from workflow_engine.models.trigger import EnvCode, Guid
 
 
 class ListNoticesRequest(WorkFlowModel):
     env_code: EnvCode | None = None
     code: NoticeCode | None = None
     kind: NoticeKind | None = None
-    instance_guid: Annotated[str, Field(min_length=36, max_length=36)] | None = None
+    instance_guid: Guid | None = None
     consumer: Annotated[str, Field(min_length=1, max_length=120)] | None = None
     limit: PageSize = 50
     cursor: str | None = None

@@ -12,6 +12,8 @@ DefName = Annotated[str, Field(min_length=1, max_length=120, description="defini
 ExternalRef = Annotated[str, Field(min_length=1, max_length=200, description="the application's own key of the instance, compared exactly")]
 RequestId = Annotated[str, Field(min_length=1, max_length=128, description="makes retries safe: the same request_id always gets the first answer")]
 EventRef = Annotated[int, Field(strict=True, ge=0, le=2_147_483_647)] | Annotated[str, Field(min_length=1, max_length=120)]
+# Another alphabet is never compared with a stored guid: both servers refuse to.
+Guid = Annotated[str, Field(pattern=r"^[0-9A-Za-z-]{36}$", description="a guid that the engine gave out")]
 RESERVED_PREFIX = "timeout:"
 
 
@@ -21,7 +23,7 @@ class LifeCycleTriggerRequest(WorkFlowModel):
     env_code: EnvCode | None = None
     def_name: DefName | None = None
     external_ref: ExternalRef | None = None
-    instance_guid: Annotated[str, Field(min_length=36, max_length=36)] | None = None
+    instance_guid: Guid | None = None
     event: Annotated[EventRef, Field(description="event code, or name; a text of digits is a code")]
     request_id: RequestId | None = None
     actor: Annotated[str, Field(max_length=120)] | None = None

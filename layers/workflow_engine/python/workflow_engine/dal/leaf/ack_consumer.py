@@ -10,6 +10,9 @@ from workflow_engine.models.events import WorkMessage
 from workflow_engine.models.transition import NewAckConsumer
 from workflow_engine.queries.ack_consumer import QRY_ACK_CONSUMER
 
+# Far above what one topic can serve.
+_CONSUMERS = 10_000
+
 
 class AckConsumerDAL:
     def get_by_guid(self, ack_guid: str, consumer_id: int) -> Query[AckConsumerRow]:
@@ -40,7 +43,7 @@ class AckConsumerDAL:
         return query(QRY_ACK_CONSUMER.LIST_GAVE_UP, AckConsumerRow, INSTANCE_ID=instance_id, ACK_STATUS=status, TAKE=take)
 
     def list_held_lanes(self, instance_id: int) -> Query[HeldLaneRow]:
-        return query(QRY_ACK_CONSUMER.LIST_HELD_LANES, HeldLaneRow, INSTANCE_ID=instance_id, HELD=AckStatus.HELD)
+        return query(QRY_ACK_CONSUMER.LIST_HELD_LANES, HeldLaneRow, INSTANCE_ID=instance_id, HELD=AckStatus.HELD, TAKE=_CONSUMERS)
 
     def get_oldest_due(self, consumer_id: int, now: datetime) -> Query[OldestDueRow]:
         return query(QRY_ACK_CONSUMER.GET_OLDEST_DUE, OldestDueRow, CONSUMER_ID=consumer_id, NOW=now)

@@ -42,25 +42,32 @@ def listeners(subscribers: Iterable[SubscriberRow], now: datetime, options: Work
     ]
 
 
-def first_rows(
-    acks: Sequence[NewAck], audience: Sequence[Listener], place: tuple[int, int], now: datetime, options: WorkFlowEngineOptions
-) -> list[NewAckConsumer]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The step whose events are told: its instance, its seq, and the moment."""
+
+    instance_id: int
+    seq: int
+    now: datetime
+
+
+def first_rows(acks: Sequence[NewAck], audience: Sequence[Listener], place: Place, options: WorkFlowEngineOptions) -> list[NewAckConsumer]:
     """One row per ack and listener: held behind an open lane, sent at once to a live consumer, waiting for a beat otherwise."""
-    return [_first_row(ack, listener, place, now, options) for ack in acks for listener in audience if listener.hears(ack.kind, ack.route)]
+    return [_first_row(ack, listener, place, options) for ack in acks for listener in audience if listener.hears(ack.kind, ack.route)]
 
 
-def _first_row(ack: NewAck, listener: Listener, place: tuple[int, int], now: datetime, options: WorkFlowEngineOptions) -> NewAckConsumer:
+def _first_row(ack: NewAck, listener: Listener, place: Place, options: WorkFlowEngineOptions) -> NewAckConsumer:
     is_held = bool(listener.subscriber.is_blocked)
     is_sent = listener.is_live and not is_held
-    waits_until = first_due(now, options) if is_sent else now
+    waits_until = first_due(place.now, options) if is_sent else place.now
     return NewAckConsumer(
         ack_id=ack.ack_id,
         consumer_id=listener.subscriber.consumer_id,
-        instance_id=place[0],
-        seq=place[1],
+        instance_id=place.instance_id,
+        seq=place.seq,
         kind=ack.kind,
         status=AckStatus.HELD if is_held else AckStatus.PENDING,
         next_due=None if is_held else waits_until,
         trigger_count=int(is_sent),
-        first_sent_at=now if is_sent else None,
+        first_sent_at=place.now if is_sent else None,
     )
