@@ -131,6 +131,12 @@ def test_a_lane_waits_behind_its_refused_message_and_other_lanes_go_on():
     assert stub.sent[1] == ["m11", "m12"]
 
 
+def test_an_outage_is_told_from_a_refusal_of_some_messages():
+    with running_stub(Refusal(status=400, code="Throttling"), Refusal(status=400, code="InvalidParameter"), {"m0"}) as stub:
+        told = [{failure.is_outage for failure in publisher(stub).publish(messages(1, 2), SOON)} for _ in range(3)]
+    assert told == [{True}, {False}, {False}]
+
+
 def test_an_event_without_ack_does_not_wait():
     sent = messages(*[1] * 11)
     sent[10] = replace(sent[10], ack_id=None)
@@ -172,6 +178,13 @@ def test_a_notice_carries_only_the_attributes_it_has_and_its_failure_is_only_log
     assert attributes_of(stub.calls[0], 2) == {"code": "MONITOR_ERROR", "kind": "Error"}
     assert json.loads(stub.sent[0][0])["code"] == "ACK_RETRY"
     assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"].count("notice was not published") == 2
+
+
+def test_an_sns_that_is_out_is_not_asked_again_for_every_ten_notices():
+    notices = [LifeCycleNotice(code=NoticeCode.ACK_RETRY, occurred_at=MOMENT, env_code=number) for number in range(35)]
+    with running_stub(Refusal(status=500, code="InternalError")) as stub:
+        publisher(stub).publish_notices(notices)
+    assert len(stub.calls) == 1
 
 
 def test_a_notice_that_cannot_even_be_written_never_reaches_the_caller(caplog):

@@ -46,7 +46,7 @@ class Progress:
 
     def failed(self, message: WorkMessage, reason: str) -> None:
         self.stopped.setdefault(message.lane, reason)
-        self.failures.append(PublishFailure(message=message, reason=reason))
+        self.failures.append(PublishFailure(message=message, reason=reason, is_outage=bool(self.down)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class SnsPublisher:
             entries = [self._work_entry(message) for message in messages]
         except StorageError as error:
             # Without its key no message can be signed; they go out later, like those that SNS did not take.
-            return [PublishFailure(message=message, reason=str(error)) for message in messages]
+            return [PublishFailure(message=message, reason=str(error), is_outage=True) for message in messages]
         progress = Progress()
         for batch in cut(entries):
             if deadline.remaining() < aws.WORST_CALL_SECONDS:
@@ -78,6 +78,9 @@ class SnsPublisher:
                 result = self._send(self.notice_topic_arn, batch)
                 for position, reason in result.refused.items():
                     _log.warning("notice was not published", extra={"notice_code": batch[position].source.code.value, "reason": reason})
+                if result.is_down:
+                    # Asking again for every ten of them would take longer than the caller has.
+                    return
         except Exception:  # noqa: BLE001  # a notice never fails what it speaks of
             _log.exception("notices were not published")
 
@@ -91,8 +94,8 @@ class SnsPublisher:
                 sendable.append(entry)
         result = self._send(self.work_topic_arn, sendable)
         for position, reason in sorted(result.refused.items()):
-            progress.failed(sendable[position].source, reason)
             progress.down = progress.down or (reason if result.is_down else "")
+            progress.failed(sendable[position].source, reason)
 
     def _send(self, topic_arn: str, entries: Sequence[BatchEntry[Any]]) -> BatchResult:
         if not entries:

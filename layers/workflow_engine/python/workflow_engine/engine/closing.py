@@ -66,7 +66,7 @@ class Closing:
 
     def _next_walk(self, consumer: DispatchConsumerRow, position: int) -> int | None:
         if self._clock.now() - consumer.modified < _SETTLED:
-            return 0
+            return position
         return None if position < 0 else -1
 
     def _close(self, load: "DbExecutionLoad", consumer_id: int, page: Sequence[OpenOfDeletedRow]) -> int:
@@ -84,7 +84,7 @@ class Closing:
         return len(closed)
 
     def _lifted(self, load: "DbExecutionLoad", instance: "InstanceRow", closed: Sequence[AckConsumerRow], now: datetime) -> "list[Statement]":
-        """The engine's suspension ends with its last suspending row; what is released is due now and goes out with pass B."""
+        """The engine's suspension ends with its last suspending row; what is released is due now and goes out with the next pass."""
         rows = self._suspension.read_rows(load, instance.instance_id)
         changed = {row.key: row for row in closed}
         if any(row.status == AckStatus.SUSPENDING and row.key not in changed for row in rows.gave_up):

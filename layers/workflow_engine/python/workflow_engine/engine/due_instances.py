@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workflow_engine.engine.pass_gate import BEGINNING, PassGate
 from workflow_engine.engine.rules.state_due import state_due
+from workflow_engine.errors import WorkFlowError
 from workflow_engine.models.due import DueInstanceRow, FiringsRow
 from workflow_engine.models.enums import StateDueKind
 from workflow_engine.models.instance import InstanceRow
@@ -33,6 +34,12 @@ class DueInstance:
     def is_moved_to(self, due: StateDue | None) -> bool:
         """Tell whether the row carries these times: an attempt that decided on them was committed then."""
         return due is not None and (self.instance.stale_at, self.instance.state_due_at) == (due.stale_at, due.due_at)
+
+    def trouble(self, error: Exception) -> WorkFlowError:
+        """Name the instance that could not be handled."""
+        wrapped = WorkFlowError(f"instance {self.instance.instance_guid}: {type(error).__name__}: {error}")
+        wrapped.__cause__ = error
+        return wrapped
 
     def next_due(self, timeout: TimeoutRule | None, firings: FiringsRow, stale_at: datetime | None) -> StateDue:
         """Nothing is due while the instance is not active."""

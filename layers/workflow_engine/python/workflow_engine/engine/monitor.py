@@ -8,9 +8,9 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from workflow_engine.engine.pass_gate import PassGate
-from workflow_engine.models.enums import NoticeCode
+from workflow_engine.engine.pass_trouble import PassTrouble
 from workflow_engine.models.monitor import MonitorReport
-from workflow_engine.models.notice import LifeCycleNotice
+from workflow_engine.models.subscriber import DispatchConsumerRow
 
 if TYPE_CHECKING:
     from workflow_engine.dal import Deadline
@@ -43,23 +43,26 @@ class MonitorOrchestrator:
     def run_monitor_once(self, deadline: "Deadline", renew: Callable[[], bool] | None = None) -> MonitorReport:
         """Stale states, due acks, timeouts, and a little tidying; a job that fails does not keep the others from running."""
         report, began = MonitorReport(passes=1), monotonic()
-        errors: list[str] = []
-        gate = PassGate(deadline, renew)
-        self._job(errors, lambda: self._jobs.overdue.run(report, gate))
-        self._job(errors, lambda: self._send_due(report, gate))
-        self._job(errors, lambda: self._jobs.timeouts.run(report, gate))
-        self._job(errors, lambda: self._tidy(deadline))
-        if errors:
-            self._say(errors, report, deadline)
+        gate, trouble, consumers = PassGate(deadline, renew), PassTrouble(), list[DispatchConsumerRow]()
+        jobs = (
+            lambda: self._jobs.overdue.run(report, gate, trouble),
+            lambda: consumers.extend(self._consumers(deadline)),
+            lambda: self._jobs.redispatch.run(consumers, report, gate, trouble),
+            lambda: self._jobs.timeouts.run(report, gate, trouble),
+            lambda: self._jobs.redispatch.say_who_is_down(consumers, report, deadline),
+            # Last, because it can wait: a deleted consumer may have left more rows than a pass has time for.
+            lambda: self._jobs.closing.run(consumers, report, gate),
+            lambda: self._tidy(deadline),
+        )
+        for job in jobs:
+            self._job(job, trouble)
+        self._say(trouble, report, deadline)
         report.seconds = round(monotonic() - began, 6)
         _log.info("monitor pass", extra={"report": report.as_dict()})
         return report
 
-    def _send_due(self, report: MonitorReport, gate: PassGate) -> None:
-        consumers = self._dal.run_reading(gate.deadline, lambda load: self._dal.read(load, self._dal.dispatch.list_consumers())[0])
-        self._jobs.closing.run(consumers, report, gate)
-        self._jobs.redispatch.say_who_is_down(consumers, gate.deadline)
-        self._jobs.redispatch.run(consumers, report, gate)
+    def _consumers(self, deadline: "Deadline") -> list[DispatchConsumerRow]:
+        return self._dal.run_reading(deadline, lambda load: self._dal.read(load, self._dal.dispatch.list_consumers())[0])
 
     def _tidy(self, deadline: "Deadline") -> None:
         """Old notices go, and health learns that a pass has come to its end."""
@@ -67,15 +70,14 @@ class MonitorOrchestrator:
         statements = [self._dal.notice.delete_before(before, _NOTICES_A_PASS), self._dal.monitor_lease.note_pass(self._clock.real_now())]
         self._dal.run_reading(deadline, lambda load: self._dal.write(load, statements))
 
-    def _job(self, errors: list[str], job: Callable[[], None]) -> None:
+    def _job(self, job: Callable[[], None], trouble: PassTrouble) -> None:
         try:
             job()
         except Exception as error:  # noqa: BLE001  # the next job and the next pass must run, whatever this was
-            _log.exception("a monitor job failed")
-            errors.append(f"{type(error).__name__}: {error}")
+            trouble.note(error)
 
-    def _say(self, errors: list[str], report: MonitorReport, deadline: "Deadline") -> None:
-        """One notice a pass, with a count."""
-        report.noticed += 1
-        data = {"count": len(errors), "error": errors[0][:500]}
-        self._outbox.raise_notices([LifeCycleNotice(code=NoticeCode.MONITOR_ERROR, occurred_at=self._clock.now(), data=data)], deadline)
+    def _say(self, trouble: PassTrouble, report: MonitorReport, deadline: "Deadline") -> None:
+        """One notice per consumer and pass, with a count."""
+        notices = [*self._outbox.failure_notices(trouble.failures), *trouble.error_notices(self._clock.now())]
+        report.noticed += len(notices)
+        self._outbox.raise_notices(notices, deadline)

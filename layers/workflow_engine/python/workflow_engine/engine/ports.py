@@ -30,6 +30,8 @@ class PublishFailure:
     reason: str
     # The publisher itself broke; SNS never said no.
     is_handler_error: bool = False
+    # Not this message but the way out is shut: nothing else would be taken now.
+    is_outage: bool = False
 
 
 class Publisher(Protocol):

@@ -8,11 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workflow_engine.engine.pass_gate import BEGINNING, DOWN_NOTICE_AFTER, PassGate
+from workflow_engine.engine.pass_trouble import PassTrouble
 from workflow_engine.engine.ports import PublishFailure
 from workflow_engine.engine.rules.lanes import LaneView, free_rows, release
 from workflow_engine.engine.rules.liveness import is_live
 from workflow_engine.engine.rules.messages import stored_messages
 from workflow_engine.engine.rules.redispatch import PageDecision, PageSeen, decide_page, whole_seqs
+from workflow_engine.errors import StorageError
 from workflow_engine.models.ack import AckBodyRow, AckConsumerRow, DueRow
 from workflow_engine.models.base import time_text
 from workflow_engine.models.enums import AckStatus, GaveUp, NoticeCode, SuspendedBy
@@ -57,12 +59,6 @@ class PageTried:
         return PageClaimed(messages=messages, notices=self.decision.notices, gave_up=len(self.decision.gave_up), suspended=len(self.decision.suspended))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageSent:
-    sent: int = 0
-    failures: list[PublishFailure] = field(default_factory=list)
-
-
 class Redispatch:
     def __init__(self, tools: "EngineTools", suspension: "Suspension", ack_manager: "AckManager") -> None:
         self._dal = tools.dal
@@ -72,24 +68,28 @@ class Redispatch:
         self._suspension = suspension
         self._ack_manager = ack_manager
 
-    def run(self, consumers: Sequence[DispatchConsumerRow], report: MonitorReport, gate: PassGate) -> None:
+    def run(self, consumers: Sequence[DispatchConsumerRow], report: MonitorReport, gate: PassGate, trouble: PassTrouble) -> None:
         """One page for each live consumer, the one with the oldest due row first, round and round while there is time."""
         now = self._clock.now()
         queue = self._queue([consumer for consumer in consumers if self._is_live(consumer, now)], now, report, gate.deadline)
-        failures: list[PublishFailure] = []
         while queue and gate.is_open():
             walk = queue.popleft()
             page = self._page(walk, gate.deadline)
-            written = self._claim_and_send(walk.consumer, page, report, gate.deadline) if page else PageSent()
-            failures += written.failures
+            failures: list[PublishFailure] = []
+            try:
+                failures = self._claim_and_send(walk.consumer, page, report, gate.deadline) if page else []
+            except StorageError:
+                raise
+            except Exception as error:  # noqa: BLE001  # a page that cannot be handled keeps neither the next one nor other consumers waiting
+                trouble.note(error, walk.consumer)
+            trouble.failures += failures
             if len(page) == self._options.monitor_page_size:
                 queue.append(replace(walk, after=(page[-1].next_due, page[-1].ack_id)))
-            if written.failures and not written.sent:
-                # Nothing was taken: SNS is out, and more pages would only be claimed and given back.
+            if any(failure.is_outage for failure in failures):
+                # SNS is out: more pages would only be claimed and given back. Where it refuses one consumer's messages, the others go on.
                 break
-        self._say_failures(failures, report, gate.deadline)
 
-    def say_who_is_down(self, consumers: Sequence[DispatchConsumerRow], deadline: "Deadline") -> None:
+    def say_who_is_down(self, consumers: Sequence[DispatchConsumerRow], report: MonitorReport, deadline: "Deadline") -> None:
         """Once per downtime, after a day; the beat forgets it."""
         now = self._clock.now()
         for row in consumers:
@@ -97,6 +97,7 @@ class Redispatch:
                 continue
             noted = self._dal.dispatch.note_down(row.consumer_id, now)
             if self._dal.run(deadline, partial(self._dal.write, packet=[noted]), reserve=0)[0]:
+                report.noticed += 1
                 self._outbox.raise_notices([_down_notice(row, now)], deadline)
 
     def _is_live(self, consumer: DispatchConsumerRow, now: datetime) -> bool:
@@ -116,19 +117,18 @@ class Redispatch:
         due = self._ack_manager.list_due_dispatch(walk.consumer.consumer_id, walk.now, walk.after)
         return self._dal.run_reading(deadline, lambda load: self._dal.read(load, due)[0])
 
-    def _claim_and_send(self, consumer: DispatchConsumerRow, page: Sequence[DueRow], report: MonitorReport, deadline: "Deadline") -> PageSent:
+    def _claim_and_send(self, consumer: DispatchConsumerRow, page: Sequence[DueRow], report: MonitorReport, deadline: "Deadline") -> list[PublishFailure]:
         """Two more round trips: the page again under its instances' locks, then the claim; publish after that."""
         ids, reserve = self._dal.unit_ids(), 4 * self._options.monitor_page_size + 512
         claimed = self._dal.run(deadline, partial(self._claim, consumer=consumer, page=page, ids=ids, tried=[]), reserve=reserve)
         failures = self._outbox.send_quietly(claimed.messages, claimed.notices, deadline)
-        sent = len(claimed.messages) - len(failures)
         report.found += len(page)
-        report.sent += sent
+        report.sent += len(claimed.messages) - len(failures)
         report.given_back += len(failures)
         report.failed += claimed.gave_up
         report.suspended += claimed.suspended
         report.noticed += len(claimed.notices)
-        return PageSent(sent=sent, failures=failures)
+        return failures
 
     def _claim(self, load: "DbExecutionLoad", consumer: DispatchConsumerRow, page: Sequence[DueRow], ids: "UnitIds", tried: list[PageTried]) -> PageClaimed:
         seen = self._read(load, consumer, page)
@@ -202,12 +202,6 @@ class Redispatch:
             free = free_rows(LaneView(blockers=[*pending, *parked], held=held), changed)
             released += release(free, is_live=True, now=now, options=self._options)
         return released
-
-    def _say_failures(self, failures: Sequence[PublishFailure], report: MonitorReport, deadline: "Deadline") -> None:
-        """One notice per consumer and pass, with a count."""
-        notices = self._outbox.failure_notices(failures)
-        report.noticed += len(notices)
-        self._outbox.raise_notices(notices, deadline)
 
 
 def _down_notice(row: DispatchConsumerRow, now: datetime) -> LifeCycleNotice:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from workflow_engine.engine.due_instances import DueInstance, DueInstances
 from workflow_engine.engine.pass_gate import PassGate
+from workflow_engine.engine.pass_trouble import PassTrouble
 from workflow_engine.engine.rules.state_due import is_exhausted, next_timeout_at
 from workflow_engine.engine.state_machine import Standing, StateMachine, Stay
 from workflow_engine.engine.transition import TransitionCase, TransitionCommand, TransitionOutcome, TransitionPipeline, notice_of
@@ -41,7 +42,7 @@ class TimeoutPage:
     notices: list[LifeCycleNotice] = field(default_factory=list)
     lifecycle_ids: list[int] = field(default_factory=list)
     dues: dict[int, StateDue] = field(default_factory=dict)
-    broken: list[str] = field(default_factory=list)
+    broken: list[WorkFlowError] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,20 +71,19 @@ class TimeoutWatch:
         self._pipeline = pipeline
         self._due = DueInstances(tools)
 
-    def run(self, report: MonitorReport, gate: PassGate) -> None:
-        broken: list[str] = []
+    def run(self, report: MonitorReport, gate: PassGate, trouble: PassTrouble) -> None:
         for page in self._due.pages(StateDueKind.TIMEOUT, gate):
             unit = TimeoutUnit(self, page, {row.instance_id: self._dal.unit_ids() for row in page})
             done = self._dal.run(gate.deadline, unit, reserve=len(page) * _IDS_EACH + 1024)
-            failed = self._outbox.send(done.messages, done.notices, gate.deadline)
+            failures = self._outbox.send_quietly(done.messages, done.notices, gate.deadline)
+            trouble.failures += failures
             report.found += len(page)
             report.timed_out += len(done.lifecycle_ids)
-            report.sent += len(done.messages) - failed
-            report.given_back += failed
+            report.sent += len(done.messages) - len(failures)
+            report.given_back += len(failures)
             report.noticed += len(done.notices)
-            broken += done.broken
-        if broken:
-            raise WorkFlowError(f"{len(broken)} timeouts could not be handled, the first of them: {broken[0]}")
+            for error in done.broken:
+                trouble.note(error)
 
     def read(self, load: "DbExecutionLoad", page: Sequence[DueInstanceRow]) -> list[DueInstance]:
         return self._due.read(load, page)[0]
@@ -99,9 +99,8 @@ class TimeoutWatch:
                 self._decide_one(load, one, ids_of[one.instance.instance_id], page)
             except StorageError:
                 raise
-            except WorkFlowError as error:
-                _log.exception("a timeout could not be handled", extra={"instance_guid": one.instance.instance_guid})
-                page.broken.append(f"{one.instance.instance_guid}: {error}")
+            except Exception as error:  # noqa: BLE001  # whatever it was, it is this instance's
+                page.broken.append(one.trouble(error))
                 self._move(one, self._later(one, now), page)
         return page
 
