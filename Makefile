@@ -7,6 +7,7 @@
 PYTHON ?= python3
 DB ?= mariadb
 TESTS ?= tests
+LARGE ?= 1000000
 ARGS ?=
 BIN := .venv/bin
 SAM := .local/sam/bin/sam
@@ -22,7 +23,7 @@ export SAM
 export DB
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test walk build format lock clean
+.PHONY: help setup check test walk bench build format lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
