@@ -11,7 +11,7 @@ from workflow_engine.adapters.signing import Signer, masters_of
 from workflow_engine.adapters.sns import SnsPublisher
 from workflow_engine.adapters.subscriptions import SnsSubscriptions
 from workflow_engine.dal import DatabaseTarget, Db, Deadline, WorkFlowDAL
-from workflow_engine.entry.observability import MeasuredPublisher
+from workflow_engine.entry import observability
 from workflow_engine.entry.settings import Settings
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def reset() -> None:
         del _sandbox.engine
     settings.cache_clear()
     clock.cache_clear()
+    observability.reset()
 
 
 def _make_engine(given: Settings) -> "WorkFlowEngine":
@@ -74,7 +75,10 @@ def _make_engine(given: Settings) -> "WorkFlowEngine":
         work_topic_arn=work_topic_arn, notice_topic_arn=_needed(given.notice_topic_arn, "WFE_NOTICE_TOPIC_ARN"), signer=signer, clock=clock()
     )
     ports = EnginePorts(
-        publisher=MeasuredPublisher(publisher=publisher), clock=clock(), subscriptions=SnsSubscriptions(topic_arn=work_topic_arn), signing_keys=signer
+        publisher=observability.MeasuredPublisher(publisher=publisher),
+        clock=clock(),
+        subscriptions=SnsSubscriptions(topic_arn=work_topic_arn),
+        signing_keys=signer,
     )
     return WorkFlowEngine(WorkFlowDAL(Db(database_target(given))), ports, given.options())
 

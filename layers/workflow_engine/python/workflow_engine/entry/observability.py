@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -38,11 +38,19 @@ class _Stdout:
         sys.stdout.flush()
 
 
+@cache
+def _handler_of(_service: str) -> "logging.StreamHandler[_Stdout]":
+    """Powertools prepares the handler of a service once, whoever asks for it again."""
+    return logging.StreamHandler(_Stdout())
+
+
 @lru_cache(maxsize=1)
 def logger() -> Logger:
     """The sandbox's logger; the package's own loggers write through its handler."""
     # One trace a line is enough.
-    made = Logger(logger_handler=logging.StreamHandler(_Stdout()), serialize_stacktrace=False)
+    made = Logger(logger_handler=_handler_of(os.environ.get("POWERTOOLS_SERVICE_NAME", "")), serialize_stacktrace=False)
+    # A second logger of one name would keep the first one's level.
+    made.setLevel(os.environ.get("POWERTOOLS_LOG_LEVEL", "INFO"))
     package = logging.getLogger(_PACKAGE)
     package.handlers = [made.registered_handler]
     package.setLevel(made.log_level)
@@ -55,6 +63,12 @@ def logger() -> Logger:
 def metrics() -> Metrics:
     """The service, our only dimension, comes from the environment: it is the stack's name."""
     return Metrics(namespace=_NAMESPACE)
+
+
+def reset() -> None:
+    """Read the environment again at the next use."""
+    logger.cache_clear()
+    metrics.cache_clear()
 
 
 @contextmanager
