@@ -7,9 +7,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Self
+from typing import Any, Self
 
 import pytest
+from pymysql.cursors import DictCursor
 
 from local.database_url import DatabaseUrl
 from tests.support.engine import FakeClock, Workbench
@@ -39,9 +40,9 @@ class Command:
     text: str
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Cut:
-    """At the `nth` command of the kind (of any kind: None); `then` runs before the connection is cut, when the server has done what it should."""
+    """At the `nth` command of the kind (of any kind: None); `then` runs when the server has ended the connection and the client does not know yet."""
 
     moment: Moment
     kind: Kind | None = None
@@ -77,6 +78,10 @@ class Wire:
         self._cuts: list[Cut] = []
         self._held: tuple[_Link, Packet, Moment] | None = None
         self._lock = threading.RLock()
+        self._looking = threading.Lock()
+        self._look = self.server.connect()
+        self._look.autocommit(True)  # noqa: FBT003  # the driver's own signature
+        self._wiping: list[str] = []
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
 
@@ -93,6 +98,7 @@ class Wire:
         for link in self.links:
             link.close()
             link.join(PATIENCE)
+        self._look.close()
 
     def cut(self, moment: Moment, kind: Kind | None = None, nth: int = 1, then: Callable[[], None] | None = None) -> None:
         """Plan a cut, counted from now; several may be planned."""
@@ -120,10 +126,9 @@ class Wire:
         """Write the command down; return the cut whose turn it is."""
         with self._lock:
             self.commands.append(command)
-            due = next((cut for cut in self._cuts if cut.is_due(command.kind)), None)
-            if due:
-                self._cuts.remove(due)
-            return due
+            due = [cut for cut in self._cuts if cut.is_due(command.kind)]
+            self._cuts = [cut for cut in self._cuts if cut not in due]
+            return due[0] if due else None
 
     def hold(self, link: "_Link", packet: Packet, moment: Moment) -> None:
         with self._lock:
@@ -139,16 +144,25 @@ class Wire:
 
     def forget(self, server_id: int) -> None:
         """Wait until the server has ended a connection and rolled back what it left open."""
-        connection = self.server.connect()
-        try:
-            with connection.cursor() as cursor:
-                for _ in range(_POLLS):
-                    cursor.execute("SELECT COUNT(*) FROM information_schema.processlist WHERE id = %s", (server_id,))
-                    if cursor.fetchone() == (0,):
-                        return
-        finally:
-            connection.close()
+        for _ in range(_POLLS):
+            if not self.sql(f"SELECT id FROM information_schema.processlist WHERE id = {server_id}"):
+                return
         raise TimeoutError(f"the server does not end connection {server_id}")
+
+    def sql(self, text: str) -> list[dict[str, Any]]:
+        """Ask the server past the wire, over one connection that is kept: TLS makes a new one dear."""
+        with self._looking, self._look.cursor(DictCursor) as cursor:
+            cursor.execute(text)
+            return list(cursor.fetchall())
+
+    def wipe(self) -> None:
+        """Empty the tables, as `clean_database` does before the test."""
+        if not self._wiping:
+            tables = [row["name"] for row in self.sql("SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()")]
+            deletes = [f"DELETE FROM {name}" for name in tables if name not in {"id_block", "monitor_lease"} and not name.startswith("schema_")]
+            self._wiping = ["SET foreign_key_checks = 0", *deletes, "SET foreign_key_checks = 1"]
+        for text in self._wiping:
+            self.sql(text)
 
     def _accept(self) -> None:
         while True:
@@ -262,10 +276,10 @@ class _Link(threading.Thread):
             raw = self._answer().raw
             if cut.moment is Moment.MIDDLE:
                 self._client.sendall(raw[: len(raw) // 2])
-        cut.call()
         self._end(self._server)
         # The engine's next read must not meet the locks of a connection that is only just dying.
         self._wire.forget(self.server_id)
+        cut.call()
         self._end(self._client)
         return False
 
@@ -276,11 +290,20 @@ class _Link(threading.Thread):
         side.close()
 
 
-def wired(wire: Wire, clock: FakeClock | None = None, **options: object) -> Workbench:
+class WiredBench(Workbench):
     """A bench whose engine speaks through the wire; what the test itself looks up goes past it."""
-    bench = Workbench(wire.url, WorkFlowEngineOptions(**options), clock)
-    bench.database_url = str(wire.server)
-    return bench
+
+    def __init__(self, wire: Wire, clock: FakeClock | None = None, **options: Any) -> None:
+        super().__init__(wire.url, WorkFlowEngineOptions(**options), clock)
+        self.database_url = str(wire.server)
+        self._wire = wire
+
+    def sql(self, text: str) -> list[dict[str, Any]]:
+        return self._wire.sql(text)
+
+
+def wired(wire: Wire, clock: FakeClock | None = None, **options: Any) -> WiredBench:
+    return WiredBench(wire, clock, **options)
 
 
 @pytest.fixture
