@@ -173,3 +173,10 @@ def test_the_runtime_user_reads_and_writes_rows_and_changes_no_tables(empty, fol
     finally:
         run_sql(empty, f"DROP USER IF EXISTS '{name}'@'%%'")
     assert "z" not in tables(empty)
+
+
+def test_a_login_by_iam_is_only_known_to_aurora_and_its_absence_is_said_loudly(empty, folder):
+    apply_migrations(empty, folder)
+    with pytest.raises(WorkFlowError):
+        ensure_runtime_user(empty, RuntimeUser(name="wfe_iam"))
+    assert rows_of(empty, "SELECT user FROM mysql.user WHERE user = 'wfe_iam'") == []

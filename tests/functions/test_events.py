@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tests.functions.conftest import EVENTS, Stack, read_event
+from tests.functions.conftest import EVENTS, Context, Stack, read_event
 
 INSTANCE_GUID = "0e6f5a52-7f0b-4f0e-9d5f-5d0c2b6f7a11"
 ACK_GUID = "9b2f1c34-2a61-4c3e-8a57-0d4f6e1b2c33"
@@ -230,6 +230,14 @@ def test_a_failed_migration_is_told_without_secrets(stack, cloudformation, monke
     assert answer["Status"] == "FAILED"
     assert "2003" in answer["Reason"]
     assert "hunter2" not in str(answer)
+
+
+def test_migrate_waits_a_minute_for_a_database_that_does_not_answer_yet(stack, cloudformation, monkeypatch):
+    monkeypatch.setenv("WFE_DATABASE_URL", "mysql://nobody:x@127.0.0.1:1/none")
+    stack.context, started = Context(seconds=280), stack.bench.clock.now()
+    stack.invoke("migrate", read_event("migrate", "create") | {"ResponseURL": cloudformation.url})
+    assert [answer["Status"] for answer in cloudformation.answers] == ["FAILED"]
+    assert 60 <= (stack.bench.clock.now() - started).total_seconds() < 70
 
 
 def test_migrate_may_be_called_directly(stack):

@@ -1,7 +1,8 @@
 """The migrate function: schema and runtime user at deploy, as a custom resource or called directly."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,13 +15,15 @@ from workflow_engine.dal.migrator import RuntimeUser, apply_migrations, ensure_r
 from workflow_engine.entry import container, observability
 from workflow_engine.entry.custom_resource import CustomResourceEvent, answer
 from workflow_engine.entry.settings import Settings
-from workflow_engine.errors import WorkFlowError
+from workflow_engine.errors import StorageError, WorkFlowError
 from workflow_engine.models.schema_version import MigrationReport
 
 # `sam local invoke` and operators: migrate and return the report.
 DIRECT = {"action": "migrate"}
 # CloudFormation must hear of a failure before the function's time is up.
 _ANSWER_SECONDS = 20.0
+_PATIENCE_SECONDS = 60.0
+_PAUSE_SECONDS = 2.0
 
 
 class SchemaProperties(BaseModel):
@@ -48,11 +51,24 @@ def handle(event: Mapping[str, Any], context: Any, folder: Path) -> dict[str, An
 
 def migrate(given: Settings, folder: Path, newest: int | None, deadline: Deadline) -> MigrationReport:
     target = _owner_target(given)
-    report = apply_migrations(target, folder, newest=newest, deadline=deadline)
+    report = _patiently(deadline, lambda: apply_migrations(target, folder, newest=newest, deadline=deadline))
     user = _runtime_user(given, target)
     if user is not None:
         ensure_runtime_user(target, user, deadline)
     return report
+
+
+def _patiently(deadline: Deadline, work: Callable[[], MigrationReport]) -> MigrationReport:
+    """A cluster that has just been made, or sleeps, may take a minute to answer; a failed deployment takes longer."""
+    clock = container.clock()
+    patient_until = clock.real_now() + timedelta(seconds=_PATIENCE_SECONDS)
+    while True:
+        try:
+            return work()
+        except StorageError:
+            if clock.real_now() >= patient_until or deadline.remaining() < _PATIENCE_SECONDS:
+                raise
+            clock.sleep(_PAUSE_SECONDS)
 
 
 def _handle_resource(request: CustomResourceEvent, folder: Path, deadline: Deadline) -> dict[str, Any]:
