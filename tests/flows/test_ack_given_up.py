@@ -228,3 +228,16 @@ def test_a_consumer_that_says_retry_again_and_again_is_never_given_up(hasty: Wor
     assert [attempt for *_, attempt in hasty.sent()] == list(range(1, 12))
     assert delivery(hasty, seq=1).retries == 10
     assert stands(hasty)["flags"] == ACTIVE
+
+
+@pytest.mark.scenario(109)
+def test_a_batch_that_lifts_a_suspension_and_answers_held_events_leaves_no_event_behind(hasty: Workbench):
+    lamp(hasty, "c1", "c2")
+    hasty.register("c2", beat_seconds=10)
+    first, second, third, _ = walk(hasty, 1, 2, 1, 2)
+    give_up(hasty)
+    assert [row.status for row in deliveries(hasty) if row.consumer == "c1"] == ["SUSPENDING", "HELD", "HELD", "HELD"]
+    hasty.ack_batch([{"ack_guid": answer.ack_guid, "outcome": "Processed"} for answer in (first, second, third)])
+    assert [row.status for row in deliveries(hasty) if row.consumer == "c1"] == ["PROCESSED", "PROCESSED", "PROCESSED", "PENDING"]
+    assert hasty.sent("c1")[-1] == ("c1", 4, "transition", 1)
+    assert lost_in_lanes(hasty) == []

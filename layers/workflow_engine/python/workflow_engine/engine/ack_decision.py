@@ -33,7 +33,10 @@ class InstanceSeen:
         return replace(self, lane=LaneView(blockers=self.lane.blockers, held=held))
 
     def with_rows(self, open_rows: "InstanceRows") -> "InstanceSeen":
-        return replace(self, open_rows=open_rows)
+        """The own lane may have been read beyond its lowest held seq, because held rows are answered too: that look is the better one."""
+        own = {row.consumer_id for row in self.lane.held}
+        held = [*self.lane.held, *(row for row in open_rows.held if row.consumer_id not in own)]
+        return replace(self, open_rows=replace(open_rows, held=held))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
