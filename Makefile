@@ -23,7 +23,7 @@ export SAM
 export DB
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test walk bench build format lock clean
+.PHONY: help setup check test walk bench build openapi format lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ walk: $(READY) ## a vendor's whole life through the real handlers, printed as it
 
 build: $(READY) $(SAM) ## sam build: the artifacts that are deployed
 	@$(SAM) build
+
+openapi: $(READY) ## write docs/openapi.json anew from the routes and models
+	@$(BIN)/python -m workflow_engine.entry.openapi
 
 format: $(READY) ## let ruff format and fix what it can
 	@$(BIN)/ruff format

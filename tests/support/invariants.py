@@ -78,9 +78,12 @@ def _lanes(bench: Workbench) -> list[str]:
     rows = bench.sql(
         "SELECT ac.*, i.flags AS instance_flags FROM ack_consumer ac JOIN instance i ON i.id = ac.instance_id ORDER BY ac.consumer_id, ac.instance_id, ac.seq"
     )
+    lanes: dict[tuple[int, int], Rows] = {}
+    for row in rows:
+        lanes.setdefault((row["consumer_id"], row["instance_id"]), []).append(row)
     found: list[str] = []
     for row in rows:
-        lane = [other for other in rows if (other["consumer_id"], other["instance_id"]) == (row["consumer_id"], row["instance_id"])]
+        lane = lanes[row["consumer_id"], row["instance_id"]]
         is_suspended = bool(row["instance_flags"] & LifeCycleInstanceFlag.SUSPENDED)
         is_held, is_due = row["status"] == AckStatus.HELD, row["next_due"] is not None
         rules = {

@@ -83,6 +83,8 @@ def exhausted(bench: Workbench, on_exhausted: str) -> None:
         bench.trigger("Submit", ref)
         bench.trigger("Approve", ref)
     bench.clock.advance(41)
+    bench.monitor()
+    bench.clock.advance(81)
 
 
 def in_review(bench: Workbench) -> None:
@@ -159,9 +161,9 @@ operation(
 )
 operation("ack that lifts a suspension", suspended, lambda bench, made: bench.ack(made.ack_guid, "Processed"), max_retry_count=2)
 operation("monitor, due page", due, lambda bench, _: bench.monitor())
-operation("monitor, suspends", lambda bench: exhausted(bench, "suspend"), lambda bench, _: bench.monitor(), max_retry_count=1)
-operation("monitor, skips", lambda bench: exhausted(bench, "skip"), lambda bench, _: bench.monitor(), max_retry_count=1)
-operation("monitor, parks", lambda bench: exhausted(bench, "park"), lambda bench, _: bench.monitor(), max_retry_count=1)
+operation("monitor, suspends", lambda bench: exhausted(bench, "suspend"), lambda bench, _: bench.monitor(), max_retry_count=2)
+operation("monitor, skips", lambda bench: exhausted(bench, "skip"), lambda bench, _: bench.monitor(), max_retry_count=2)
+operation("monitor, parks", lambda bench: exhausted(bench, "park"), lambda bench, _: bench.monitor(), max_retry_count=2)
 operation("monitor, timeout page", in_review, lambda bench, _: bench.monitor())
 operation("monitor, timeout without event", said_only, lambda bench, _: bench.monitor())
 operation("monitor, overdue page", stale, lambda bench, _: bench.monitor())

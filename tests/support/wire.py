@@ -105,6 +105,11 @@ class Wire:
         with self._lock:
             self._cuts.append(Cut(moment=moment, kind=kind, nth=nth, then=then))
 
+    def forgive(self) -> None:
+        """Forget what was planned and did not come about."""
+        with self._lock:
+            self._cuts.clear()
+
     @property
     def is_cut(self) -> bool:
         """Everything that was planned has happened, and the server has got what was held back."""

@@ -47,6 +47,7 @@ MAX_PENDING_COUNTED = 1_000
 _LIST_NAME = "consumers"
 # An environment and a consumer.
 _REGISTRATION_IDS = 2
+_NOBODY = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +81,8 @@ class ConsumerManager:
         """Commit the registration, then bring SNS in step; if SNS fails, the same request again goes on from there."""
         _check_principal(principal)
         check_endpoint(request.endpoint, self._limits)
+        # Whoever registers must get a key: better no registration than one whose key nobody was shown.
+        self._keys.signing_key(_NOBODY)
         done = self._dal.run(deadline, partial(self._register, request, principal, self._dal.unit_ids()), reserve=_REGISTRATION_IDS)
         subscription = self._endpoints.connect(done.row, deadline)
         self._endpoints.end(done.unended, deadline)

@@ -36,4 +36,5 @@ UtcTime = Annotated[datetime, PlainSerializer(time_text, return_type=str)]
 class WorkFlowModel(BaseModel):
     """Requests and answers: frozen, strict about unknown fields, built by keyword."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Errors are logged; what a caller sent is not.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
