@@ -47,45 +47,54 @@ class Stream:
         self._side = side
         self.rest = bytearray()
 
-    def read(self, count: int) -> bytes:
+    def need(self, count: int) -> None:
+        """Wait until so much is there."""
         while len(self.rest) < count:
             data = self._side.recv(_CHUNK)
             if not data:
                 raise EOFError("the other side is gone")
             self.rest += data
+
+    def take(self, count: int) -> bytes:
+        self.need(count)
         taken = bytes(self.rest[:count])
         del self.rest[:count]
         return taken
 
+    def frame(self, place: int) -> tuple[int, int]:
+        """Where the payload of the frame at this place begins and ends, once all of it is there."""
+        self.need(place + 4)
+        end = place + 4 + int.from_bytes(self.rest[place : place + 3], "little")
+        self.need(end)
+        return place + 4, end
+
 
 def read_packet(stream: Stream) -> Packet:
-    raw, payload, number = b"", b"", None
+    place, payload = 0, b""
     while True:
-        head = stream.read(4)
-        body = stream.read(int.from_bytes(head[:3], "little"))
-        number = head[3] if number is None else number
-        raw, payload = raw + head + body, payload + body
-        if len(body) < _WHOLE:
-            return Packet(raw=raw, payload=payload, number=number)
+        begin, end = stream.frame(place)
+        payload += stream.rest[begin:end]
+        if end - begin < _WHOLE:
+            number = stream.rest[3]
+            return Packet(raw=stream.take(end), payload=bytes(payload), number=number)
+        place = end
 
 
 def read_answer(stream: Stream) -> Answer:
     """Read until the server has said everything about a command: it has executed it then, or refused it."""
-    raw = b""
-    while True:
-        first = read_packet(stream)
-        raw += first.raw
-        if first.payload[0] == _ERROR:
-            return Answer(raw=raw, is_in_transaction=False, error=int.from_bytes(first.payload[1:3], "little"))
-        if first.payload[0] == _OK:
-            status = _status_of_ok(first.payload)
-        else:
-            rows, status, error = _read_rows(stream)
-            raw += rows
-            if error is not None:
-                return Answer(raw=raw, is_in_transaction=False, error=error)
-        if not status & _MORE_RESULTS:
-            return Answer(raw=raw, is_in_transaction=bool(status & _IN_TRANSACTION), error=None)
+    place, status = 0, _MORE_RESULTS
+    while status & _MORE_RESULTS:
+        begin, place = stream.frame(place)
+        code = stream.rest[begin]
+        if code == _OK:
+            status = _status_of_ok(bytes(stream.rest[begin:place]))
+        elif code != _ERROR:
+            begin, place = _after_rows(stream, place)
+            code, status = stream.rest[begin], int.from_bytes(stream.rest[begin + 3 : begin + 5], "little")
+        if code == _ERROR:
+            number = int.from_bytes(stream.rest[begin + 1 : begin + 3], "little")
+            return Answer(raw=stream.take(place), is_in_transaction=False, error=number)
+    return Answer(raw=stream.take(place), is_in_transaction=bool(status & _IN_TRANSACTION), error=None)
 
 
 def command_kind(packet: Packet) -> Kind:
@@ -113,18 +122,16 @@ def connection_id(greeting: Packet) -> int:
     return int.from_bytes(greeting.payload[place : place + 4], "little")
 
 
-def _read_rows(stream: Stream) -> tuple[bytes, int, int | None]:
-    """The columns, the rows, and the status that the end of the rows carries."""
-    raw, ends = b"", 0
+def _after_rows(stream: Stream, place: int) -> tuple[int, int]:
+    """Pass over the columns, their end and the rows; return the frame that ends it all, which may be an error."""
+    ends = 0
     while True:
-        packet = read_packet(stream)
-        raw += packet.raw
-        if packet.payload[0] == _ERROR:
-            return raw, 0, int.from_bytes(packet.payload[1:3], "little")
-        if packet.payload[0] == _END and len(packet.payload) < _SHORTER_THAN_A_ROW:
+        begin, place = stream.frame(place)
+        code = stream.rest[begin]
+        if code == _END and place - begin < _SHORTER_THAN_A_ROW:
             ends += 1
-            if ends == 2:
-                return raw, int.from_bytes(packet.payload[3:5], "little"), None
+        if ends == 2 or code == _ERROR:
+            return begin, place
 
 
 def _status_of_ok(payload: bytes) -> int:

@@ -76,6 +76,18 @@ def due(bench: Workbench) -> None:
     bench.clock.advance(41)
 
 
+def catching_up(bench: Workbench) -> None:
+    """c1 was down while two instances went two steps; it is back, and nothing was ever sent to it."""
+    bench.import_(definition_l(), policy_l(rules=[{"state": "Submitted", "emit": _HOOKS}]))
+    bench.register("c1", beat_seconds=10)
+    bench.register("c2")
+    bench.clock.advance(60)
+    for ref in ("R-1", "R-2"):
+        bench.trigger("Submit", ref)
+        bench.trigger("Approve", ref)
+    bench.beat("c1")
+
+
 def exhausted(bench: Workbench, on_exhausted: str) -> None:
     bench.import_(definition_l())
     bench.register("c1", on_exhausted=on_exhausted)
@@ -161,6 +173,7 @@ operation(
 )
 operation("ack that lifts a suspension", suspended, lambda bench, made: bench.ack(made.ack_guid, "Processed"), max_retry_count=2)
 operation("monitor, due page", due, lambda bench, _: bench.monitor())
+operation("monitor, pages smaller than a seq", catching_up, lambda bench, _: bench.monitor(), monitor_page_size=2)
 operation("monitor, suspends", lambda bench: exhausted(bench, "suspend"), lambda bench, _: bench.monitor(), max_retry_count=2)
 operation("monitor, skips", lambda bench: exhausted(bench, "skip"), lambda bench, _: bench.monitor(), max_retry_count=2)
 operation("monitor, parks", lambda bench: exhausted(bench, "park"), lambda bench, _: bench.monitor(), max_retry_count=2)
