@@ -241,3 +241,13 @@ def test_a_batch_that_lifts_a_suspension_and_answers_held_events_leaves_no_event
     assert [row.status for row in deliveries(hasty) if row.consumer == "c1"] == ["PROCESSED", "PROCESSED", "PROCESSED", "PENDING"]
     assert hasty.sent("c1")[-1] == ("c1", 4, "transition", 1)
     assert lost_in_lanes(hasty) == []
+
+
+@pytest.mark.scenario(109)
+def test_a_word_on_another_instance_in_the_same_batch_does_not_hold_what_a_lifted_suspension_frees(hasty: Workbench):
+    first, _ = given_up(hasty, "suspend", 1, 2)
+    other = hasty.trigger(1, "R-2", "Lamp")
+    hasty.ack_batch([{"ack_guid": first.ack_guid, "outcome": "Processed"}, {"ack_guid": other.ack_guid, "outcome": "Retry"}])
+    assert stands(hasty)["flags"] == ACTIVE
+    assert [row.status for row in deliveries(hasty) if row.consumer == "c1"] == ["PROCESSED", "PENDING"]
+    assert hasty.sent("c1")[-1] == ("c1", 2, "transition", 1)

@@ -124,7 +124,8 @@ class Suspension:
             blockers=[row for row in [*rows.pending, *rows.gave_up] if row.consumer_id == consumer_id],
             held=[row for row in rows.held if row.consumer_id == consumer_id],
         )
-        of_lane = {key: row for key, row in changed.items() if row.consumer_id == consumer_id}
+        # A batch changes rows of other instances too, and their seqs mean nothing here.
+        of_lane = {key: row for key, row in changed.items() if row.lane == lane.held[0].lane}
         consumer = rows.consumers[consumer_id]
         live = is_live(consumer.beat_seconds, bool(consumer.is_always_live), consumer.last_beat, now, self._options.consumer_ttl_seconds)
         return release(free_rows(lane, of_lane), is_live=live and not hold_back, now=now, options=self._options)
