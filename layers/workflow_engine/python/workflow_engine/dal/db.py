@@ -55,7 +55,7 @@ class Db:
 
     def send(self, load: DbExecutionLoad, packet: Sequence[Statement | Query[Any]]) -> list[Any]:
         """Run the packet in one round trip: rows for a Query, the number of rows changed for a Statement."""
-        connection = self._open(load.deadline)
+        connection = self._connection_for(load)
         cursor = connection.cursor()
         texts = [_render(cursor, part) for part in packet]
         results: list[Any] = []
@@ -76,6 +76,7 @@ class Db:
         transaction = load.transaction
         if transaction is None or transaction.is_open:
             return self.send(load, packet)
+        self._open(load.deadline)
         transaction.is_open = True
         return self.send(load, [_BEGIN, *packet])[1:]
 
@@ -85,6 +86,8 @@ class Db:
         if transaction is None:
             return self.send(load, packet)
         head = [] if transaction.is_open else [_BEGIN]
+        if head:
+            self._open(load.deadline)
         transaction.is_open = True
         results = self.send(load, [*head, *packet, _COMMIT])
         transaction.is_open = False
@@ -111,6 +114,15 @@ class Db:
                 connection.close()
             except (pymysql.MySQLError, OSError):
                 _log.debug("connection was already closed")
+
+    def _connection_for(self, load: DbExecutionLoad) -> "pymysql.Connection[Any]":
+        """A transaction ends with its connection: on another one, the rest of it would be committed statement by statement."""
+        if load.transaction is None or not load.transaction.is_open:
+            return self._open(load.deadline)
+        load.deadline.check()
+        if self._connection is None:
+            raise ConnectionLostError("the transaction's connection is gone")
+        return self._connection
 
     def _open(self, deadline: Deadline) -> "pymysql.Connection[Any]":
         deadline.check()

@@ -5,7 +5,16 @@ import time
 from dataclasses import dataclass
 
 from workflow_engine.dal.load import Deadline
-from workflow_engine.errors import ConnectionLostError, DeadlineExceededError, DuplicateKeyError, MissingKeyError, OutOfIdsError, RestartUnitError, StorageError
+from workflow_engine.errors import (
+    AccessDeniedError,
+    ConnectionLostError,
+    DeadlineExceededError,
+    DuplicateKeyError,
+    MissingKeyError,
+    OutOfIdsError,
+    RestartUnitError,
+    StorageError,
+)
 
 # A key that is missing or doubled twice in a row is a fault, not a race; more tries would only loop until the deadline.
 _MAX_KEY_RESTARTS = 5
@@ -33,7 +42,8 @@ class Restarts:
         time.sleep(wait)
 
     def _is_worth_it(self, error: StorageError) -> bool:
-        if isinstance(error, DeadlineExceededError):
+        if isinstance(error, (DeadlineExceededError, AccessDeniedError)):
+            # The password was read again before this was said; a third reading would be the same.
             return False
         if isinstance(error, (DuplicateKeyError, MissingKeyError)):
             self.keys += 1
