@@ -76,8 +76,7 @@ class Db:
         transaction = load.transaction
         if transaction is None or transaction.is_open:
             return self.send(load, packet)
-        self._open(load.deadline)
-        transaction.is_open = True
+        transaction.connection, transaction.is_open = self._open(load.deadline), True
         return self.send(load, [_BEGIN, *packet])[1:]
 
     def write(self, load: DbExecutionLoad, packet: Sequence[Statement | Query[Any]]) -> list[Any]:
@@ -87,8 +86,7 @@ class Db:
             return self.send(load, packet)
         head = [] if transaction.is_open else [_BEGIN]
         if head:
-            self._open(load.deadline)
-        transaction.is_open = True
+            transaction.connection, transaction.is_open = self._open(load.deadline), True
         results = self.send(load, [*head, *packet, _COMMIT])
         transaction.is_open = False
         return results[len(head) : -1]
@@ -116,11 +114,11 @@ class Db:
                 _log.debug("connection was already closed")
 
     def _connection_for(self, load: DbExecutionLoad) -> "pymysql.Connection[Any]":
-        """A transaction ends with its connection: on another one, the rest of it would be committed statement by statement."""
+        """Within a transaction nothing is asked or opened again: it ends with its connection."""
         if load.transaction is None or not load.transaction.is_open:
             return self._open(load.deadline)
         load.deadline.check()
-        if self._connection is None:
+        if self._connection is None or self._connection is not load.transaction.connection:
             raise ConnectionLostError("the transaction's connection is gone")
         return self._connection
 

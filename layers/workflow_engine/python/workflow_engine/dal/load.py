@@ -29,6 +29,8 @@ class Transaction:
     """Open from the first packet of a unit to its COMMIT."""
 
     is_open: bool = False
+    # Whose it is: on another connection, the rest of it would be committed statement by statement.
+    connection: object = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
