@@ -16,6 +16,7 @@ from tests.support.facts import deliveries, steps
 from tests.support.mysql_protocol import Kind
 from tests.support.operations import leave, one_held, submitted
 from tests.support.targets import target_of
+from tests.support.waiting import until_it_waits, within
 from tests.support.wire import Moment, Wire, WiredBench
 from workflow_engine.dal import DatabaseTarget, Db, DbExecutionLoad, Deadline, Query, Statement, WorkFlowDAL
 from workflow_engine.dal.db_errors import translate
@@ -82,7 +83,7 @@ def test_a_deadlock_is_rolled_back_and_the_unit_starts_again(wire: Wire, bench_o
     """The other side breaks our order: it has the ack's row and then wants the instance. It has changed more, so the server ends ours."""
     first = one_held(bench_on_wire)[0]
     for number in range(50):
-        session.run(f"INSERT INTO category (id, name, name_key) VALUES ({number + 1}, 'x', '{number}')")
+        session.run(f"INSERT INTO category (id, name, name_key) VALUES ({-number - 1}, 'x', 'other {number}')")
     session.run(f"SELECT ack_id FROM ack_consumer WHERE ack_id = (SELECT id FROM ack WHERE guid = '{first.ack_guid}') FOR UPDATE")
     with ThreadPoolExecutor(1) as pool:
         wire.cut(Moment.NEVER, Kind.WRITE, then=lambda: pool.submit(crossing, session))
@@ -273,23 +274,6 @@ def test_a_query_killed_while_it_waits_for_a_lock_is_tried_again(wire: Wire, ben
     assert (answer.applied, answer.replayed, steps(bench_on_wire)) == (True, False, APPROVED)
 
 
-def until_it_waits(wire: Wire, waiting: int) -> None:
-    """The server is busy with the connection's locking read."""
-    for _ in range(20_000):
-        if wire.sql(f"SELECT id FROM information_schema.processlist WHERE id = {waiting} AND command = 'Query' AND info LIKE '%FOR UPDATE%'"):
-            return
-    raise TimeoutError("nobody waits")
-
-
-def within(bench: Workbench, seconds: float, act: Callable[[Workbench], Any]) -> Any:
-    """Act with so much time left."""
-    bench.deadline = lambda _seconds=seconds: Deadline.after(seconds)  # type: ignore[method-assign]
-    try:
-        return act(bench)
-    finally:
-        del bench.deadline
-
-
 def test_a_deadline_ends_the_wait_for_a_lock(wire: Wire, bench_on_wire: WiredBench, session: Session):
     submitted(bench_on_wire)
     session.run(LOCK_R1)
@@ -312,10 +296,11 @@ def test_no_time_at_all_sends_nothing(wire: Wire, bench_on_wire: WiredBench):
 def test_a_packet_that_is_too_large_for_the_server_is_refused_after_few_tries(clean_database: str):
     dal = WorkFlowDAL(Db(target_of(clean_database)))
     tries = []
+    large = Query(sql=f"SELECT LENGTH('{'x' * (65 << 20)}') AS n", values={}, row_type=dict)
 
     def unit(load: DbExecutionLoad) -> None:
         tries.append(load.is_uncertain)
-        dal.read(load, Query(sql="SELECT LENGTH(%(BIG)s) AS n", values={"BIG": "x" * (65 << 20)}, row_type=dict))
+        dal.read(load, large)
 
     with pytest.raises(ConnectionLostError):
         dal.run(Deadline.after(20), unit)

@@ -26,7 +26,7 @@ from pymysql.cursors import DictCursor
 from local.database_url import DatabaseUrl
 from tests.support.engine import FakeClock, RecordingPublisher, Workbench
 from workflow_engine import dal, engine, models
-from workflow_engine.dal import Deadline
+from workflow_engine.dal import Deadline, Statement
 from workflow_engine.engine.ports import PublishFailure
 from workflow_engine.models.enums import EventKind
 from workflow_engine.models.events import WorkMessage
@@ -154,8 +154,8 @@ class Nursery:
         assert self._is_born.wait(_PATIENCE)
         os.kill(self._pid, signal.SIGKILL)
 
-    def stop(self) -> None:
-        """Freeze it, as Lambda freezes a sandbox."""
+    def freeze(self) -> None:
+        """Stop it where it is, as Lambda stops a sandbox between two invocations."""
         assert self._is_born.wait(_PATIENCE)
         os.kill(self._pid, signal.SIGSTOP)
 
@@ -169,6 +169,17 @@ class Nursery:
     def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
         assert pipe is not None
         return pipe
+
+
+def hold_lock(bench: Workbench, journal: Journal, argument: tuple[str, int]) -> None:
+    """A program that locks an instance and gets no further; the server ends its connection after so many idle seconds."""
+    instance_guid, idle_seconds = argument
+    load = bench.dal.reading(bench.deadline())
+    bench.db.send(load, [Statement(sql="SET SESSION wait_timeout = %(SECONDS)s", values={"SECONDS": idle_seconds})])
+    with bench.dal.begin(bench.deadline()) as locking:
+        bench.dal.first(locking, bench.dal.instance.lock_by_guid(instance_guid))
+        journal.write("locked", instance_guid)
+        signal.pause()
 
 
 def _message(value: dict[str, Any]) -> WorkMessage:
