@@ -75,6 +75,7 @@ def test_what_sns_does_not_take_stays_pending_is_said_and_is_sent_later_with_the
     assert said(timed) == [("DISPATCH_FAILURE", {"count": 1, "reason": "Throttling", "retry_at": time_text(START.replace(second=window))})]
     notice = timed.publisher.notices[0]
     assert (notice.code.kind, notice.consumer, notice.ack_guid) == (NoticeKind.WARN, "c1", answer.ack_guid)
+    assert (notice.instance_guid, notice.external_ref) == (answer.instance_guid, "R-1")
     timed.publisher.refuse = lambda _message: False
     timed.clock.advance(window - 1)
     timed.monitor()
@@ -92,9 +93,22 @@ def test_what_sns_does_not_take_stays_pending_is_said_and_is_sent_later_with_the
 def test_a_refused_hook_is_one_notice_per_consumer_with_a_count(bench: Workbench):
     leave_with_hook(bench, "c1", "c2")
     bench.publisher.refuse = lambda _message: True
-    bench.trigger("Submit")
-    assert [(notice.consumer, notice.data["count"], notice.ack_guid) for notice in bench.noticed("DISPATCH_FAILURE")] == [("c1", 2, None), ("c2", 2, None)]
+    guid = bench.trigger("Submit").instance_guid
+    failures = [(notice.consumer, notice.data["count"], notice.ack_guid, notice.instance_guid) for notice in bench.noticed("DISPATCH_FAILURE")]
+    assert failures == [("c1", 2, None, guid), ("c2", 2, None, guid)]
     assert codes(bench) == ["DISPATCH_FAILURE"] * 2
+
+
+@pytest.mark.scenario(24)
+def test_a_failure_that_concerns_several_instances_names_none_of_them(bench: Workbench):
+    leave(bench)
+    for ref in ("R-1", "R-2"):
+        bench.trigger("Submit", ref)
+    bench.publisher.refuse = lambda _message: True
+    bench.clock.advance(40)
+    bench.monitor()
+    (notice,) = bench.noticed("DISPATCH_FAILURE")
+    assert (notice.data["count"], notice.instance_id, notice.instance_guid, notice.external_ref, notice.ack_guid) == (2, None, None, None, None)
 
 
 @pytest.mark.scenario(24, 90)

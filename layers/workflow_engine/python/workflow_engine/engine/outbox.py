@@ -1,9 +1,10 @@
 """Outbox: after the commit, and only then, the world is told; what was not taken is given back to the monitor."""
 
+import json
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workflow_engine.engine.ports import PublishFailure
 from workflow_engine.errors import StorageError
@@ -99,13 +100,17 @@ def _by_consumer(failures: Sequence[PublishFailure]) -> list[list[PublishFailure
 
 
 def _failure_notice(group: Sequence[PublishFailure], now: datetime, retry_at: datetime) -> LifeCycleNotice:
-    """One notice per consumer, with a count; a single event is named."""
+    """One notice per consumer, with a count; a single event is named, and the instance if all events are of one."""
     first, is_single = group[0].message, len(group) == 1
+    is_one_instance = len({failure.message.instance_id for failure in group}) == 1
+    event: dict[str, Any] = json.loads(first.body) if is_one_instance else {}
     return LifeCycleNotice(
         code=NoticeCode.EVENT_HANDLER_ERROR if group[0].is_handler_error else NoticeCode.DISPATCH_FAILURE,
         occurred_at=now,
         env_code=first.env_code,
-        instance_id=first.instance_id if is_single else None,
+        instance_id=first.instance_id if is_one_instance else None,
+        instance_guid=event.get("instance_guid"),
+        external_ref=event.get("external_ref"),
         consumer_id=first.consumer_id,
         consumer=first.consumer,
         ack_guid=first.webhook_id if is_single and first.ack_id else None,
