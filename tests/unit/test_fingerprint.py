@@ -27,7 +27,7 @@ def test_every_way_to_name_an_event_is_the_same_request(event: int | str):
 
 def test_unknown_events_stand_for_themselves_trimmed_and_without_case():
     assert of("Later") == of(" LATER ")
-    assert of(99) == of("99")
+    assert of(99) == of("99") == of(" 099 ")
     assert len({of("Later"), of("Sooner"), of(99), of(98), of(10)}) == 5
 
 
