@@ -5,7 +5,7 @@ import pkgutil
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby
 from typing import Any
 
 from tests.support.engine import Workbench
@@ -13,6 +13,9 @@ from workflow_engine import queries
 from workflow_engine.dal import Db, DbExecutionLoad, Query, Statement
 
 _STATUS: Query[Any] = Query(sql="SHOW SESSION STATUS LIKE 'Handler_read%%'", values={}, row_type=lambda Variable_name, Value: (Variable_name, int(Value)))  # noqa: N803
+
+
+CHANGES = "changes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +28,7 @@ class Cost:
 
 
 class CountingDb(Db):
-    """Every statement is followed by a look at the session's counters; what that look itself costs is taken off."""
+    """Every read, and every run of changes, is followed by a look at the session's counters; what that look itself costs is taken off."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -40,15 +43,31 @@ class CountingDb(Db):
     def send(self, load: DbExecutionLoad, packet: Sequence[Statement | Query[Any]]) -> list[Any]:
         if self._costs is None:
             return super().send(load, packet)
-        looks = [part for statement in packet for part in (statement, _STATUS)]
-        results = super().send(load, [_STATUS, _STATUS, *looks])
-        totals = [sum(value for _, value in found) for found in [results[0], *results[1::2]]]
-        look = totals[1] - totals[0]
-        reads = [later - earlier - look for earlier, later in pairwise(totals[1:])]
-        answers = results[2::2]
-        for statement, read, answer in zip(packet, reads, answers, strict=True):
-            self._costs.append(Cost(name=NAMES.get(statement.sql, statement.sql), read=read, returned=answer if isinstance(answer, int) else len(answer)))
+        runs = [list(run) for _, run in groupby(enumerate(packet), key=lambda part: part[0] if isinstance(part[1], Query) else -1)]
+        looks = [part for run in runs for part in (*(statement for _, statement in run), _STATUS)]
+        results = iter(super().send(load, [_STATUS, _STATUS, *looks]))
+        before, total = _sum(next(results)), _sum(next(results))
+        look, answers = total - before, list[Any]()
+        for run in runs:
+            answered = [next(results) for _ in run]
+            later = _sum(next(results))
+            self._costs += _costs(run, answered, later - total - look)
+            answers += answered
+            total = later
         return answers
+
+
+def _costs(run: Sequence[tuple[int, Statement | Query[Any]]], answers: Sequence[Any], read: int) -> list[Cost]:
+    """A read has a cost of its own; changes are named, and their sum follows them."""
+    names = [NAMES.get(statement.sql, statement.sql) for _, statement in run]
+    if isinstance(run[0][1], Query):
+        return [Cost(name=names[0], read=read, returned=len(answers[0]))]
+    each = [Cost(name=name, read=0, returned=changed) for name, changed in zip(names, answers, strict=True)]
+    return [*each, Cost(name=CHANGES, read=read, returned=sum(answers))]
+
+
+def _sum(counters: Sequence[tuple[str, int]]) -> int:
+    return sum(value for _, value in counters)
 
 
 class CountingBench(Workbench):

@@ -65,7 +65,7 @@ class AdminOrchestrator:
             if instance.status in {InstanceStatus.FAILED, InstanceStatus.ARCHIVED} or instance.suspended_by == SuspendedBy.OPERATOR:
                 raise _impossible(instance, "suspended")
             _, statement = self._suspension.suspend(instance, SuspendedBy.OPERATOR, reason, now)
-            return [statement, *self._suspension.disarm(self._suspension.read_open(load, instance.instance_id), now)], [], {}
+            return [statement, *self._suspension.disarm(self._suspension.read_open(load, [instance.instance_id])[instance.instance_id], now)], [], {}
 
         return self._act("suspend", instance_guid, Operator(principal=principal, reason=reason), change, deadline)
 

@@ -182,22 +182,27 @@ class Redispatch:
         """The flag is set, and the instance's other open rows lose their due times."""
         statements: list[Statement] = []
         gave_up = {row.key for row in decision.gave_up}
+        open_rows = self._suspension.read_open(load, list(decision.suspended))
         for instance_id, reason in decision.suspended.items():
             instance = seen.instances[instance_id]
             if instance is not None:
                 _, statement = self._suspension.suspend(instance, SuspendedBy.ENGINE, reason, now)
-                others = [row for row in self._suspension.read_open(load, instance_id) if row.key not in gave_up]
-                statements += [statement, *self._suspension.disarm(others, now)]
+                statements += [statement, *self._suspension.disarm([row for row in open_rows[instance_id] if row.key not in gave_up], now)]
         return statements
 
     def _released(self, load: "DbExecutionLoad", decision: PageDecision, now: datetime) -> list[AckConsumerRow]:
-        """A lane whose row was skipped goes on."""
+        """Lanes whose row was skipped go on; they are read in one packet."""
         leaf, take = self._dal.ack_consumer, len(decision.gave_up) + 1
+        lanes = sorted({row.lane for row in decision.gave_up if row.gave_up == GaveUp.SKIP and row.instance_id not in decision.suspended})
+        reads = [
+            read
+            for lane in lanes
+            for read in (leaf.list_lane(lane, AckStatus.PENDING, take), leaf.list_lane(lane, AckStatus.PARKED, take), leaf.list_lowest_held(lane))
+        ]
+        found = self._dal.read_all(load, reads)
         released: list[AckConsumerRow] = []
-        skipped = [row for row in decision.gave_up if row.gave_up == GaveUp.SKIP and row.instance_id not in decision.suspended]
-        for lane in sorted({row.lane for row in skipped}):
-            reads = (leaf.list_lane(lane, AckStatus.PENDING, take), leaf.list_lane(lane, AckStatus.PARKED, take), leaf.list_lowest_held(lane))
-            pending, parked, held = self._dal.read(load, *reads)
+        for place, lane in enumerate(lanes):
+            pending, parked, held = found[3 * place : 3 * place + 3]
             changed = {row.key: row for row in decision.gave_up if row.lane == lane}
             free = free_rows(LaneView(blockers=[*pending, *parked], held=held), changed)
             released += release(free, is_live=True, now=now, options=self._options)

@@ -57,12 +57,11 @@ class Suspension:
         """Take the due times of open rows away."""
         return self._set_due([row for row in rows if row.next_due is not None], None, now)
 
-    def read_open(self, load: "DbExecutionLoad", instance_id: int) -> list[AckConsumerRow]:
-        """Read the rows that have, or may have, a due time."""
-        leaf = self._dal.ack_consumer
-        reads = (leaf.list_by_instance(instance_id, AckStatus.PENDING, _ALL), leaf.list_by_instance(instance_id, AckStatus.DELIVERED, _ALL))
-        pending, delivered = self._dal.read(load, *reads)
-        return [*pending, *delivered]
+    def read_open(self, load: "DbExecutionLoad", instance_ids: Sequence[int]) -> dict[int, list[AckConsumerRow]]:
+        """Read the rows that have, or may have, a due time: one packet, however many instances."""
+        statuses = (AckStatus.PENDING, AckStatus.DELIVERED)
+        found = self._dal.read_all(load, [self._dal.ack_consumer.list_by_instance(key, status, _ALL) for key in instance_ids for status in statuses])
+        return {key: [*found[2 * place], *found[2 * place + 1]] for place, key in enumerate(instance_ids)}
 
     def read_rows(self, load: "DbExecutionLoad", instance_id: int) -> InstanceRows:
         """Read everything that a resume touches, in two packets."""

@@ -81,6 +81,7 @@ class OldestDueRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLaneRow:
     consumer_id: int
+    is_held: bool
 
 
 def _any_case(outcome: object) -> object:
