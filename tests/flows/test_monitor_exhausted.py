@@ -266,6 +266,22 @@ def test_what_was_given_up_costs_no_pass_anything_until_somebody_acts(hasty: Wor
     assert everything(hasty)["ack_consumer"] == before
 
 
+@pytest.mark.parametrize("choice", ["suspend", "park", "skip"])
+def test_a_page_that_gives_many_rows_up_takes_no_more_round_trips_than_one_that_gives_up_one(hasty: Workbench, choice: str):
+    hasty.import_(definition_lamp())
+    hasty.register("c1", on_exhausted=choice)
+    trips: list[int] = []
+    for refs in (["ONE"], [f"R-{number}" for number in range(30)]):
+        for ref in refs:
+            walk_lamp(hasty, 2, ref)
+        exhaust(hasty)
+        before = hasty.dal.round_trips
+        assert hasty.monitor().failed == len(refs)
+        trips.append(hasty.dal.round_trips - before)
+        hasty.sql("UPDATE ack_consumer SET next_due = NULL")
+    assert trips[1] <= trips[0] + 1, "one more for a block of ids"
+
+
 @pytest.mark.scenario(109)
 def test_a_completed_instance_that_its_last_event_suspended_is_completed_again_after_resume(hasty: Workbench):
     leave(hasty)

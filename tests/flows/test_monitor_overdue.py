@@ -303,3 +303,15 @@ def test_more_stale_instances_than_a_page_holds_are_all_told_in_one_pass(make_be
     report = bench.monitor()
     assert (report.found, report.noticed) == (10, 10)
     assert sorted(notice.external_ref for notice in bench.noticed("DEFAULT_STATE_STALE")) == sorted(f"R-{number}" for number in range(10))
+
+
+def test_a_page_of_stale_instances_with_many_listeners_has_ids_enough(bench: Workbench):
+    leave(bench)
+    for number in range(60):
+        bench.trigger("Submit", f"R-{number}")
+    bench.process_all("c1")
+    for number in range(99):
+        bench.register(f"listener-{number}")
+    bench.clock.advance(DAY)
+    report = bench.monitor()
+    assert (report.noticed, len(overdue(bench)), bench.count("notice")) == (6_000, 6_000, 6_000)
