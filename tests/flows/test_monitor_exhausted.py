@@ -170,6 +170,17 @@ def test_the_other_rows_of_a_suspended_instance_are_not_sent(hasty: Workbench):
 
 
 @pytest.mark.scenario(55)
+def test_a_row_that_is_due_all_the_same_is_not_sent_while_its_instance_is_suspended(hasty: Workbench):
+    leave(hasty)
+    hasty.trigger("Submit")
+    hasty.sql("UPDATE instance SET flags = 3, suspended_by = 2")
+    before = everything(hasty)
+    hasty.clock.advance(3_600)
+    report = hasty.monitor()
+    assert (report.sent, report.failed, everything(hasty), len(hasty.sent())) == (0, 0, before, 1)
+
+
+@pytest.mark.scenario(55)
 def test_a_row_that_suspends_its_instance_takes_the_rest_of_its_page_along(hasty: Workbench):
     hasty.import_(definition_lamp())
     hasty.register("c1")
