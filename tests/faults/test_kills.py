@@ -14,20 +14,20 @@ from tests.support.wire import Moment, Wire, WiredBench, wired
 
 # Every one of these may be done again by whoever did not see it end: by request_id, by ack_guid, by the next pass, by an operator who looks first.
 KILLED = {
-    "trigger, new instance": (47, 98),
-    "trigger, existing instance": (98,),
-    "ack Processed with release": (47,),
-    "ack Delivered with release": (47,),
-    "ack, batch with release": (47,),
-    "ack that lifts a suspension": (47,),
-    "monitor, due page": (120,),
-    "monitor, pages smaller than a seq": (120,),
-    "monitor, skips": (120,),
-    "monitor, suspends": (120,),
-    "monitor, timeout page": (65, 120),
-    "monitor, overdue page": (98,),
+    "trigger, new instance": pytest.mark.scenario(47, 98),
+    "trigger, existing instance": pytest.mark.scenario(98),
+    "ack Processed with release": pytest.mark.scenario(47),
+    "ack Delivered with release": pytest.mark.scenario(47),
+    "ack, batch with release": pytest.mark.scenario(47),
+    "ack that lifts a suspension": pytest.mark.scenario(47),
+    "monitor, due page": pytest.mark.scenario(120),
+    "monitor, pages smaller than a seq": pytest.mark.scenario(120),
+    "monitor, skips": pytest.mark.scenario(120),
+    "monitor, suspends": pytest.mark.scenario(120),
+    "monitor, timeout page": pytest.mark.scenario(65, 120),
+    "monitor, overdue page": pytest.mark.scenario(98),
 }
-CASES = [pytest.param(name, marks=pytest.mark.scenario(*numbers), id=name) for name, numbers in KILLED.items()]
+CASES = [pytest.param(name, marks=mark, id=name) for name, mark in KILLED.items()]
 
 
 def act(bench: Workbench, journal: Journal, argument: tuple[str, Any]) -> None:

@@ -90,7 +90,7 @@ class JournalPublisher(RecordingPublisher):
             self._die(self.dies_after, len(self.messages))
         return []
 
-    def publish_notices(self, notices: Sequence[LifeCycleNotice]) -> None:
+    def publish_notices(self, notices: Sequence[LifeCycleNotice], deadline: Deadline) -> None:  # noqa: ARG002  # the port's shape
         assert self.journal is not None
         for notice in notices:
             self.journal.write("notice", notice.code.value)
@@ -147,7 +147,10 @@ class Nursery:
         self._is_born.set()
 
     def end(self) -> str:
-        return self._line()
+        found = self._line()
+        # Its number may be another process's from now on.
+        self._is_born.clear()
+        return found
 
     def kill(self) -> None:
         """The process runs no more code of its own once this returns."""

@@ -88,6 +88,12 @@ def catching_up(bench: Workbench) -> None:
     bench.beat("c1")
 
 
+def down_for_a_day(bench: Workbench) -> None:
+    leave(bench)
+    bench.register("c3", beat_seconds=10)
+    bench.clock.advance(days=1, seconds=60)
+
+
 def exhausted(bench: Workbench, on_exhausted: str) -> None:
     bench.import_(definition_l())
     bench.register("c1", on_exhausted=on_exhausted)
@@ -174,6 +180,7 @@ operation(
 operation("ack that lifts a suspension", suspended, lambda bench, made: bench.ack(made.ack_guid, "Processed"), max_retry_count=2)
 operation("monitor, due page", due, lambda bench, _: bench.monitor())
 operation("monitor, pages smaller than a seq", catching_up, lambda bench, _: bench.monitor(), monitor_page_size=2)
+operation("monitor, consumer down", down_for_a_day, lambda bench, _: bench.monitor())
 operation("monitor, suspends", lambda bench: exhausted(bench, "suspend"), lambda bench, _: bench.monitor(), max_retry_count=2)
 operation("monitor, skips", lambda bench: exhausted(bench, "skip"), lambda bench, _: bench.monitor(), max_retry_count=2)
 operation("monitor, parks", lambda bench: exhausted(bench, "park"), lambda bench, _: bench.monitor(), max_retry_count=2)

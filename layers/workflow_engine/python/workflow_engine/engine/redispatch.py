@@ -95,10 +95,15 @@ class Redispatch:
         for row in consumers:
             if row.is_deleted or row.down_noticed_at is not None or self._is_live(row, now) or now - row.last_beat < DOWN_NOTICE_AFTER:
                 continue
-            noted = self._dal.dispatch.note_down(row.consumer_id, now)
-            if self._dal.run(deadline, partial(self._dal.write, packet=[noted]), reserve=0)[0]:
+            if self._dal.run(deadline, partial(self._note_down, row=row, now=now), reserve=0):
                 report.noticed += 1
                 self._outbox.raise_notices([_down_notice(row, now)], deadline)
+
+    def _note_down(self, load: "DbExecutionLoad", row: DispatchConsumerRow, now: datetime) -> bool:
+        """Tell whether it was this unit that noted it: another monitor may have, or an attempt whose answer was lost."""
+        leaf = self._dal.dispatch
+        changed, rows = self._dal.write(load, [leaf.note_down(row.consumer_id, now), leaf.get_consumer(row.consumer_id)])
+        return bool(changed) or (load.is_uncertain and [one.down_noticed_at for one in rows] == [now])
 
     def _is_live(self, consumer: DispatchConsumerRow, now: datetime) -> bool:
         alive = is_live(consumer.beat_seconds, bool(consumer.is_always_live), consumer.last_beat, now, self._options.consumer_ttl_seconds)
