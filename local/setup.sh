@@ -8,6 +8,7 @@ fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 good() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
 find_python() {
+    if [ "$wanted" != python3 ] && ! good "$wanted"; then fail "PYTHON=$wanted is no Python from 3.11 on; leave it out to take the machine's own"; fi
     for name in "$wanted" python3 python3.13 python3.12 python3.11 python3.14; do
         if good "$name"; then command -v "$name"; return; fi
     done

@@ -204,9 +204,15 @@ def test_a_policy_for_another_definition_than_the_one_beside_it_is_refused(impor
 def test_policies_of_several_megabytes_are_stored_and_read(importing):
     importing.run(definition_l())
     for number in range(3):
-        importing.run(
-            None, policy_l(policy_name=f"large {number}", params=[{"code": "P", "data": "é" * 1_000_000}], rules=[{"state": "Submitted", "params": ["P"]}])
-        )
+        importing.run(None, policy_l(policy_name=f"large {number}", params=[{"code": "P", "data": "é" * 1_000_000}], rules=[{"state": "Submitted"}]))
     detail = importing.reader.get_definition(importing.env_code, "leave", soon())
     assert (detail.policy_name, len(detail.policy["params"][0]["data"])) == ("large 2", 1_000_000)
     assert importing.run(with_a_side_track(version=2)).policy.name == "large 2"
+
+
+def test_params_that_no_event_could_carry_are_refused_at_import(importing):
+    importing.run(definition_l())
+    params = [{"code": "P1", "data": "x" * 100_000}, {"code": "P2", "data": "x" * 100_000}]
+    with pytest.raises(InvalidPolicyError) as refused:
+        importing.run(None, policy_l(params=params, rules=[{"state": "Submitted", "params": ["P1"], "emit": [{"route": "A.B", "params": ["P1", "P2"]}]}]))
+    assert [(item.code, item.pointer) for item in refused.value.errors] == [("PARAMS_TOO_LARGE", "/policy/rules/0/emit/0")]

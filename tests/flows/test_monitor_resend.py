@@ -118,8 +118,8 @@ def test_pending_rows_wait_twice_as_long_each_time_up_to_a_quarter_of_an_hour(be
     waits = [later - earlier for earlier, later in pairwise([0.0, *moments])]
     assert waits[0] == 40
     for wait, plain in zip(waits[1:], [80, 160, 320, 640, 900, 900, 900, 900, 900], strict=True):
-        assert plain <= wait <= plain * 1.1
-    assert len(set(waits[5:])) == 5, "every attempt has its own jitter"
+        assert plain <= round(wait, 3) <= min(plain * 1.1, 900)
+    assert any(round(wait, 3) != plain for wait, plain in zip(waits[1:5], [80, 160, 320, 640], strict=True)), "attempts have their jitter"
 
 
 def test_delivered_rows_wait_twice_as_long_each_time_too(bench: Workbench):
@@ -129,7 +129,7 @@ def test_delivered_rows_wait_twice_as_long_each_time_too(bench: Workbench):
     waits = [later - earlier for earlier, later in pairwise([0.0, *moments])]
     assert waits[0] == 240
     for wait, plain in zip(waits[1:], [480, 900, 900, 900], strict=True):
-        assert plain <= wait <= plain * 1.1
+        assert plain <= round(wait, 3) <= min(plain * 1.1, 900)
 
 
 def test_the_jitter_is_the_same_for_the_same_row_and_attempt_and_spreads_a_crowd(bench: Workbench):

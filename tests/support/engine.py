@@ -69,7 +69,7 @@ class RecordingPublisher:
         self.messages += [message for message in messages if message not in refused]
         return [PublishFailure(message=message, reason="Throttling") for message in refused]
 
-    def publish_notices(self, notices: Sequence[LifeCycleNotice]) -> None:
+    def publish_notices(self, notices: Sequence[LifeCycleNotice], deadline: Deadline) -> None:  # noqa: ARG002  # the port's shape
         self.notices += notices
 
 

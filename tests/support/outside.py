@@ -23,9 +23,9 @@ class OutsideTransactions:
         self._check()
         return self._publisher.publish(messages, deadline)
 
-    def publish_notices(self, notices: Sequence[LifeCycleNotice]) -> None:
+    def publish_notices(self, notices: Sequence[LifeCycleNotice], deadline: Deadline) -> None:
         self._check()
-        self._publisher.publish_notices(notices)
+        self._publisher.publish_notices(notices, deadline)
 
     def _check(self) -> None:
         # The server says so with every answer.

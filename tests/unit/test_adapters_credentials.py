@@ -45,7 +45,7 @@ def test_masters_are_current_and_previous(secret, masters):
 
 @pytest.mark.parametrize("secret", [{}, {"previous": "b"}, {"current": ""}])
 def test_without_a_current_master_nothing_is_signed(secret):
-    with pytest.raises(RuntimeError, match="current"):
+    with pytest.raises(StorageError, match="current"):
         masters_of(secret)
 
 

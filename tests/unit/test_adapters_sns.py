@@ -109,11 +109,16 @@ def test_a_refused_call_is_a_failure_of_every_message_and_of_those_after_it(refu
     assert len(stub.calls) == 1
 
 
-def test_a_batch_that_sns_dislikes_does_not_stop_the_next_one():
+def test_a_batch_that_sns_dislikes_is_sent_again_one_by_one_so_that_no_neighbour_suffers():
     with running_stub(Refusal(status=400, code="InvalidParameter")) as stub:
         failures = failed(stub, messages(*range(12)))
-    assert list(failures) == [f"m{number}" for number in range(10)]
-    assert len(stub.calls) == 2
+    assert (failures, len(stub.calls)) == ({}, 1 + 10 + 1)
+
+
+def test_a_message_that_sns_dislikes_alone_is_at_fault_itself_and_an_outage_is_not():
+    with running_stub(Refusal(status=400, code="InvalidParameter"), Refusal(status=400, code="Throttling")) as stub:
+        told = [[failure.is_own_fault for failure in publisher(stub).publish(messages(1), SOON)] for _ in range(2)]
+    assert told == [[True], [False]]
 
 
 def test_what_sns_did_not_take_of_a_batch_is_reported_and_the_rest_is_sent():
@@ -133,7 +138,7 @@ def test_a_lane_waits_behind_its_refused_message_and_other_lanes_go_on():
 
 def test_an_outage_is_told_from_a_refusal_of_some_messages():
     with running_stub(Refusal(status=400, code="Throttling"), Refusal(status=400, code="InvalidParameter"), {"m0"}) as stub:
-        told = [{failure.is_outage for failure in publisher(stub).publish(messages(1, 2), SOON)} for _ in range(3)]
+        told = [{failure.is_outage for failure in publisher(stub).publish(messages(1), SOON)} for _ in range(3)]
     assert told == [{True}, {False}, {False}]
 
 
@@ -170,9 +175,9 @@ def test_a_notice_carries_only_the_attributes_it_has_and_its_failure_is_only_log
     bare = LifeCycleNotice(code=NoticeCode.MONITOR_ERROR, occurred_at=MOMENT)
     with running_stub(set(), Refusal(status=400, code="Throttling"), {bare.json_body()}) as stub:
         outlet = publisher(stub)
-        outlet.publish_notices([full, bare])
-        outlet.publish_notices([full])
-        outlet.publish_notices([bare])
+        outlet.publish_notices([full, bare], Deadline.after(60))
+        outlet.publish_notices([full], Deadline.after(60))
+        outlet.publish_notices([bare], Deadline.after(60))
     assert stub.calls[0]["TopicArn"] == NOTICES
     assert attributes_of(stub.calls[0], 1) == {"code": "ACK_RETRY", "kind": "Warn", "env": "0", "consumer": "billing"}
     assert attributes_of(stub.calls[0], 2) == {"code": "MONITOR_ERROR", "kind": "Error"}
@@ -183,14 +188,14 @@ def test_a_notice_carries_only_the_attributes_it_has_and_its_failure_is_only_log
 def test_an_sns_that_is_out_is_not_asked_again_for_every_ten_notices():
     notices = [LifeCycleNotice(code=NoticeCode.ACK_RETRY, occurred_at=MOMENT, env_code=number) for number in range(35)]
     with running_stub(Refusal(status=500, code="InternalError")) as stub:
-        publisher(stub).publish_notices(notices)
+        publisher(stub).publish_notices(notices, Deadline.after(60))
     assert len(stub.calls) == 1
 
 
 def test_a_notice_that_cannot_even_be_written_never_reaches_the_caller(caplog):
     broken = LifeCycleNotice(code=NoticeCode.ACK_RETRY, occurred_at=MOMENT, data={"x": object()})
     with running_stub() as stub:
-        publisher(stub).publish_notices([broken])
+        publisher(stub).publish_notices([broken], Deadline.after(60))
     assert "notices were not published" in caplog.text
 
 
@@ -204,7 +209,7 @@ def test_without_time_for_a_call_nothing_more_is_sent():
 def test_nothing_to_send_calls_nobody():
     with running_stub() as stub:
         assert publisher(stub).publish([], SOON) == []
-        publisher(stub).publish_notices([])
+        publisher(stub).publish_notices([], Deadline.after(60))
     assert stub.calls == []
 
 

@@ -6,6 +6,8 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from workflow_engine.errors import StorageError
+
 _LABEL = "workflow-engine/consumer-signing-key/v1/"
 # While a master is being replaced both sign, so that a consumer may change its key when it likes.
 _MASTERS = ("current", "previous")
@@ -13,9 +15,9 @@ _MASTERS = ("current", "previous")
 
 def masters_of(secret: Mapping[str, Any]) -> Sequence[str]:
     """Return the master secrets, the one that new keys are made from first."""
-    masters = [str(secret[name]) for name in _MASTERS if secret.get(name)]
-    if not masters or not secret.get(_MASTERS[0]):
-        raise RuntimeError("the signing secret has no value under 'current'")
+    masters = [secret[name] for name in _MASTERS if secret.get(name)]
+    if not secret.get(_MASTERS[0]) or not all(isinstance(master, str) for master in masters):
+        raise StorageError("the signing secret must have a text under 'current'")
     return masters
 
 

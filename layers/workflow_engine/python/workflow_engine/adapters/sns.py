@@ -30,6 +30,8 @@ class BatchResult:
 
     refused: dict[int, str]
     is_down: bool = False
+    # The whole call was refused for what is in it.
+    is_disliked: bool = False
 
 
 @dataclass(slots=True)
@@ -44,9 +46,9 @@ class Progress:
     def reason_to_wait(self, message: WorkMessage) -> str:
         return self.down or ("" if message.ack_id is None else self.stopped.get(message.lane, ""))
 
-    def failed(self, message: WorkMessage, reason: str) -> None:
+    def failed(self, message: WorkMessage, reason: str, *, is_own_fault: bool = False) -> None:
         self.stopped.setdefault(message.lane, reason)
-        self.failures.append(PublishFailure(message=message, reason=reason, is_outage=bool(self.down)))
+        self.failures.append(PublishFailure(message=message, reason=reason, is_outage=bool(self.down), is_own_fault=is_own_fault))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +73,13 @@ class SnsPublisher:
             self._publish_batch(batch, progress)
         return progress.failures
 
-    def publish_notices(self, notices: Sequence[LifeCycleNotice]) -> None:
+    def publish_notices(self, notices: Sequence[LifeCycleNotice], deadline: Deadline) -> None:
         """Send notices; what cannot be sent is logged, never raised."""
         try:
             for batch in cut([_notice_entry(notice) for notice in notices]):
+                if deadline.remaining() < aws.WORST_CALL_SECONDS:
+                    _log.warning("no time is left to publish notices", extra={"notice_codes": [entry.source.code.value for entry in batch]})
+                    return
                 result = self._send(self.notice_topic_arn, batch)
                 for position, reason in result.refused.items():
                     _log.warning("notice was not published", extra={"notice_code": batch[position].source.code.value, "reason": reason})
@@ -93,9 +98,14 @@ class SnsPublisher:
             else:
                 sendable.append(entry)
         result = self._send(self.work_topic_arn, sendable)
+        if result.is_disliked and len(sendable) > 1:
+            # One of them is what SNS dislikes; alone, the others go out.
+            for entry in sendable:
+                self._publish_batch([entry], progress)
+            return
         for position, reason in sorted(result.refused.items()):
             progress.down = progress.down or (reason if result.is_down else "")
-            progress.failed(sendable[position].source, reason)
+            progress.failed(sendable[position].source, reason, is_own_fault=reason in _OWN_FAULT)
 
     def _send(self, topic_arn: str, entries: Sequence[BatchEntry[Any]]) -> BatchResult:
         if not entries:
@@ -106,7 +116,8 @@ class SnsPublisher:
         except aws.errors() as error:
             code = aws.error_code(error)
             _log.warning("SNS did not take a batch", extra={"reason": code, "messages": len(entries)})
-            return BatchResult(refused=dict.fromkeys(range(len(entries)), code), is_down=code not in _OWN_FAULT)
+            is_disliked = code in _OWN_FAULT
+            return BatchResult(refused=dict.fromkeys(range(len(entries)), code), is_down=not is_disliked, is_disliked=is_disliked)
         return BatchResult(refused={int(failed["Id"]): str(failed.get("Code", "Unknown")) for failed in answer.get("Failed", [])})
 
     def _work_entry(self, message: WorkMessage) -> BatchEntry[WorkMessage]:

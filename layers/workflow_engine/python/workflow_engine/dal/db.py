@@ -13,7 +13,7 @@ from pymysql.constants import CLIENT, FIELD_TYPE
 from pymysql.converters import conversions, escape_int
 from pymysql.cursors import Cursor
 
-from workflow_engine.dal.db_errors import READ_ONLY, translate
+from workflow_engine.dal.db_errors import PACKET_TOO_LARGE, READ_ONLY, translate
 from workflow_engine.dal.load import DbExecutionLoad, Deadline
 from workflow_engine.dal.packet import Query, Statement
 from workflow_engine.dal.times import utc_from_text
@@ -176,7 +176,7 @@ class Db:
     def _failed(self, error: Exception, sql: str) -> Exception:
         number = _number(error, default=2013)
         ours = translate(number, str(error), sql)
-        if isinstance(ours, ConnectionLostError) or number in READ_ONLY:
+        if isinstance(ours, ConnectionLostError) or number in READ_ONLY or number == PACKET_TOO_LARGE:
             self.close()
         return ours
 

@@ -63,6 +63,8 @@ class AckDecision:
     words: list[tuple[AckConsumerRow, str | None, datetime | None]] = field(default_factory=list)
     lifted: list[Lifted] = field(default_factory=list)
     notices: list[LifeCycleNotice] = field(default_factory=list)
+    # Of the consumers whose rows were released; more than one where a suspension ended.
+    names: dict[int, str] = field(default_factory=dict)
 
     def is_in(self, seen: AckSeen) -> bool:
         """Tell whether the rows carry this decision: its moment is its mark."""
@@ -74,7 +76,7 @@ def decide_acks(seen: AckSeen, items: list[AckItem | AckAnswer], *, is_live: boo
     """Apply the items in their order, then release each lane once."""
     items = [_refused(seen, item, now) or item for item in items]
     lifting = {key for key, place in seen.instances.items() if _lifts(place, seen, items)}
-    decision = AckDecision(now=now, answers=[])
+    decision = AckDecision(now=now, answers=[], names={seen.consumer.consumer_id: seen.consumer.consumer})
     for item in items:
         if isinstance(item, AckAnswer):
             decision.answers.append(item)

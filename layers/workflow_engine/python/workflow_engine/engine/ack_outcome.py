@@ -6,7 +6,7 @@ from workflow_engine.engine.ack_decision import AckDecision, AckSeen, decide_ack
 from workflow_engine.engine.ack_reading import AckReading
 from workflow_engine.engine.rules.liveness import is_live
 from workflow_engine.engine.rules.messages import stored_messages
-from workflow_engine.errors import InvalidRequestError, NotFoundError
+from workflow_engine.errors import ErrorItem, InvalidRequestError, NotFoundError
 from workflow_engine.models.ack import AckAnswer, AckBatchAnswer, AckRequest
 from workflow_engine.models.enums import AckStatus
 from workflow_engine.models.events import WorkMessage
@@ -41,36 +41,36 @@ class AckOutcomeOrchestrator:
         live = is_live(consumer.beat_seconds, bool(consumer.is_always_live), consumer.last_beat, now, self._options.consumer_ttl_seconds)
         return decide_acks(seen, request.items(), is_live=live, now=now, options=self._options)
 
-    def write(self, load: "DbExecutionLoad", seen: AckSeen, decision: AckDecision, ids: "UnitIds") -> list[WorkMessage]:
+    def write(self, load: "DbExecutionLoad", decision: AckDecision, ids: "UnitIds") -> list[WorkMessage]:
         """Change rows, release what is free, read its bodies, commit: one packet."""
-        leaf, released = self._dal.ack_consumer, list(decision.released)
-        statements: list[Statement] = [leaf.update(row) for row in [*decision.changed.values(), *released]]
+        leaf = self._dal.ack_consumer
+        statements: list[Statement] = [leaf.update(row) for row in [*decision.changed.values(), *decision.released]]
         statements += [leaf.update_message(row, message, retried_at) for row, message, retried_at in decision.words]
-        names = {seen.consumer.consumer_id: seen.consumer.consumer}
         for lifted in decision.lifted:
             _, statement = self._suspension.lift(load, lifted.instance, decision.now)
             rearmed = self._suspension.rearm(lifted.open_rows, decision.changed, reopen=False, now=decision.now)
             statements += [statement, *rearmed.statements]
-            released += rearmed.released
-            names |= {row.consumer_id: row.consumer for row in lifted.open_rows.consumers.values()}
+            decision.released.extend(rearmed.released)
+            decision.names.update({row.consumer_id: row.consumer for row in lifted.open_rows.consumers.values()})
         statements += self._outbox.notice_statements(decision.notices, ids)
         if not statements:
             return []
-        sent = [row for row in released if row.sends]
+        sent = [row for row in decision.released if row.sends]
         bodies = [self._dal.ack.list_bodies_by_ids([row.ack_id for row in sent])] if sent else []
         results = self._dal.write(load, [*statements, *bodies])
-        return stored_messages(sent, results[-1], names) if sent else []
+        return stored_messages(sent, results[-1], decision.names) if sent else []
 
-    def still_released(self, load: "DbExecutionLoad", seen: AckSeen, committed: AckDecision) -> list[WorkMessage]:
-        """Publish what a committed attempt released, unless the monitor or the consumer has touched it since."""
-        sent, consumer = [row for row in committed.released if row.sends], seen.consumer
+    def still_released(self, load: "DbExecutionLoad", committed: AckDecision) -> list[WorkMessage]:
+        """Publish what a committed attempt released, unless the monitor or a consumer has touched it since."""
+        sent = [row for row in committed.released if row.sends]
         if not sent:
             return []
-        guids, ids = [row.ack_guid for row in sent], [row.ack_id for row in sent]
-        present, bodies = self._dal.read(load, self._dal.ack_consumer.list_by_guids(guids, consumer.consumer_id), self._dal.ack.list_bodies_by_ids(ids))
-        due = {row.key: row.next_due for row in present if row.status == AckStatus.PENDING}
+        leaf, consumer_ids = self._dal.due, sorted({row.consumer_id for row in sent})
+        reads = [leaf.list_by_ack_ids(consumer_id, [row.ack_id for row in sent if row.consumer_id == consumer_id]) for consumer_id in consumer_ids]
+        bodies, *present = self._dal.read_mixed(load, [self._dal.ack.list_bodies_by_ids([row.ack_id for row in sent]), *reads])
+        due = {row.key: row.next_due for rows in present for row in rows if row.status == AckStatus.PENDING}
         untouched = [row for row in sent if row.key in due and due[row.key] == row.next_due]
-        return stored_messages(untouched, bodies, {consumer.consumer_id: consumer.consumer})
+        return stored_messages(untouched, bodies, committed.names)
 
 
 class AckUnit:
@@ -87,10 +87,10 @@ class AckUnit:
         seen = self._orchestrator.read(load, self._request, self._principal)
         committed = next((tried for tried in self._tried if load.is_uncertain and tried.is_in(seen)), None)
         if committed is not None:
-            return committed, self._orchestrator.still_released(load, seen, committed)
+            return committed, self._orchestrator.still_released(load, committed)
         decision = self._orchestrator.decide(seen, self._request)
         self._tried.append(decision)
-        return decision, self._orchestrator.write(load, seen, decision, self._ids)
+        return decision, self._orchestrator.write(load, decision, self._ids)
 
 
 def _only(answers: list[AckAnswer]) -> AckAnswer:
@@ -99,4 +99,4 @@ def _only(answers: list[AckAnswer]) -> AckAnswer:
         return answer
     if answer.error.code == "ACK_NOT_FOUND":
         raise NotFoundError("ack", answer.error.detail)
-    raise InvalidRequestError(answer.error.detail)
+    raise InvalidRequestError(answer.error.detail, (ErrorItem(pointer="/retry_at", code="OUT_OF_RANGE", message=answer.error.detail),))

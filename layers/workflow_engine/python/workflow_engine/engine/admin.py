@@ -154,7 +154,8 @@ class AdminOrchestrator:
 
     def _resume(self, load: "DbExecutionLoad", instance: InstanceRow, now: datetime) -> "Changed":
         rows = self._suspension.read_rows(load, instance.instance_id)
-        if not instance.is_suspended and not rows.gave_up:
+        reopened = [row for row in rows.gave_up if not rows.consumers[row.consumer_id].is_deleted]
+        if not instance.is_suspended and not reopened:
             raise _impossible(instance, "resumed")
         lifted = [self._suspension.lift(load, instance, now)[1]] if instance.is_suspended else []
         rearmed = self._suspension.rearm(rows, {}, reopen=True, now=now)

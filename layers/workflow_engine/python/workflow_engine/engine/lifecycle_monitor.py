@@ -7,7 +7,9 @@ from uuid import uuid4
 
 from workflow_engine.engine.pass_gate import PAGE_SECONDS
 from workflow_engine.errors import StorageError
+from workflow_engine.models.enums import NoticeCode
 from workflow_engine.models.monitor import MonitorReport
+from workflow_engine.models.notice import LifeCycleNotice
 
 if TYPE_CHECKING:
     from workflow_engine.dal import Deadline, Query, Statement
@@ -28,11 +30,14 @@ class LifeCycleMonitor:
         self._dal = tools.dal
         self._clock = tools.clock
         self._options = tools.options
+        self._outbox = tools.outbox
         self._orchestrator = orchestrator
+        self._failed = ""
 
     def run(self, deadline: "Deadline") -> MonitorReport:
         """Make a pass every interval until the minute is nearly over; whoever has no lease tries each second."""
         owner, total = str(uuid4()), MonitorReport()
+        self._failed = ""
         ends_at = self._clock.real_now() + timedelta(seconds=RUN_SECONDS)
         try:
             while True:
@@ -48,6 +53,7 @@ class LifeCycleMonitor:
                 self._clock.sleep(wait)
         finally:
             self._release(owner, deadline)
+            self._say_failure(deadline)
 
     def run_once(self, deadline: "Deadline") -> MonitorReport:
         """One pass, whatever the lease: for tests, and for people who want it now."""
@@ -59,10 +65,17 @@ class LifeCycleMonitor:
         try:
             packet: list[Statement | Query[MonitorLeaseRow]] = [lease.take(owner, now, now + timedelta(seconds=LEASE_SECONDS)), lease.get()]
             rows = self._dal.run_reading(deadline, lambda load: self._dal.write(load, packet))[1]
-        except StorageError:
+        except StorageError as error:
             _log.warning("the monitor's lease could not be asked for")
+            self._failed = type(error).__name__
             return False
         return bool(rows) and rows[0].owner == owner
+
+    def _say_failure(self, deadline: "Deadline") -> None:
+        """Without its database the monitor can do nothing but say so, once a run."""
+        if self._failed:
+            notice = LifeCycleNotice(code=NoticeCode.MONITOR_ERROR, occurred_at=self._clock.now(), data={"count": 1, "error": self._failed})
+            self._outbox.raise_notices([notice], deadline)
 
     def _release(self, owner: str, deadline: "Deadline") -> None:
         try:

@@ -44,11 +44,11 @@ class Outbox:
     def send_quietly(self, messages: Sequence[WorkMessage], notices: Sequence[LifeCycleNotice], deadline: "Deadline") -> list[PublishFailure]:
         """Publish, give back what was not taken, and leave it to the caller to say so."""
         failures = self._publish(messages, deadline)
-        kept = [failure.message for failure in failures if failure.message.ack_id is not None]
+        kept = [failure.message for failure in failures if failure.message.ack_id is not None and not failure.is_own_fault]
         if kept:
             self._give_back(kept, deadline)
         if notices:
-            self._publisher.publish_notices(notices)
+            self._publisher.publish_notices(notices, deadline)
         return failures
 
     def failure_notices(self, failures: Sequence[PublishFailure]) -> list[LifeCycleNotice]:
@@ -65,7 +65,7 @@ class Outbox:
             self._dal.run(deadline, lambda load: self._dal.write(load, self.notice_statements(notices, ids)))
         except StorageError:
             _log.warning("notices could not be stored", extra={"codes": [notice.code.value for notice in notices]})
-        self._publisher.publish_notices(notices)
+        self._publisher.publish_notices(notices, deadline)
 
     def _publish(self, messages: Sequence[WorkMessage], deadline: "Deadline") -> list[PublishFailure]:
         if not messages:

@@ -30,6 +30,8 @@ class PublishFailure:
     reason: str
     # The publisher itself broke; SNS never said no.
     is_handler_error: bool = False
+    # SNS will never take this very message: its attempt is spent, so that the consumer's choice for exhausted events comes to bear.
+    is_own_fault: bool = False
     # Not this message but the way out is shut: nothing else would be taken now.
     is_outage: bool = False
 
@@ -41,8 +43,8 @@ class Publisher(Protocol):
         """Send work events in the given order; return those that were not taken, also for want of time."""
         ...
 
-    def publish_notices(self, notices: Sequence[LifeCycleNotice]) -> None:
-        """Send notices; what cannot be sent is logged, never raised."""
+    def publish_notices(self, notices: Sequence[LifeCycleNotice], deadline: Deadline) -> None:
+        """Send notices; what cannot be sent, also for want of time, is logged, never raised."""
         ...
 
 

@@ -50,12 +50,13 @@ class Suspension:
 
     def suspend(self, instance: InstanceRow, by: SuspendedBy, message: str, now: datetime) -> tuple[InstanceRow, "Statement"]:
         """Set the flag beside the others; nothing is due while it is set."""
-        after = replace(instance, flags=instance.flags | LifeCycleInstanceFlag.SUSPENDED, suspended_by=by, message=message[:500])
+        said = instance.message if instance.flags & LifeCycleInstanceFlag.FAILED else message[:500]
+        after = replace(instance, flags=instance.flags | LifeCycleInstanceFlag.SUSPENDED, suspended_by=by, message=said)
         return after, self._dal.instance.update_flags(after, StateDue(), now)
 
     def disarm(self, rows: Iterable[AckConsumerRow], now: datetime) -> "list[Statement]":
         """Take the due times of open rows away."""
-        return self._set_due([row for row in rows if row.next_due is not None], None, now)
+        return self._no_due([row for row in rows if row.next_due is not None], now)
 
     def read_open(self, load: "DbExecutionLoad", instance_ids: Sequence[int]) -> dict[int, list[AckConsumerRow]]:
         """Read the rows that have, or may have, a due time: one packet, however many instances."""
@@ -100,7 +101,9 @@ class Suspension:
         return state_due(timeout, instance.state_entered_at, firings, instance.stale_at or instance.state_entered_at)
 
     def lift(self, load: "DbExecutionLoad", instance: InstanceRow, now: datetime) -> tuple[InstanceRow, "Statement"]:
-        after = replace(instance, flags=instance.flags & ~LifeCycleInstanceFlag.SUSPENDED, suspended_by=None, message=None)
+        # Why an operator failed it is worth more than why it was suspended.
+        said = instance.message if instance.flags & LifeCycleInstanceFlag.FAILED else None
+        after = replace(instance, flags=instance.flags & ~LifeCycleInstanceFlag.SUSPENDED, suspended_by=None, message=said)
         return after, self._dal.instance.update_flags(after, self.due_after_resume(load, after), now)
 
     def rearm(self, rows: InstanceRows, changed: Changes, *, reopen: bool, now: datetime, hold_back: bool = False) -> Rearmed:
@@ -115,7 +118,7 @@ class Suspension:
         released: list[AckConsumerRow] = []
         for consumer_id in sorted({row.consumer_id for row in rows.held}):
             released += self._released(rows, consumer_id, after, now, hold_back=hold_back)
-        statements = [*self._set_due(open_rows, now, now), *(self._dal.ack_consumer.update(row) for row in [*reopened, *released])]
+        statements = [*self._due_now(open_rows, now), *(self._dal.ack_consumer.update(row) for row in [*reopened, *released])]
         return Rearmed(statements=statements, released=[row for row in released if row.sends])
 
     def _released(self, rows: InstanceRows, consumer_id: int, changed: Changes, now: datetime, *, hold_back: bool) -> list[AckConsumerRow]:
@@ -132,8 +135,17 @@ class Suspension:
     def _reopened(self, row: AckConsumerRow, now: datetime) -> AckConsumerRow:
         return replace(row, status=AckStatus.PENDING, next_due=now, trigger_count=0, gave_up=None, modified=now)
 
-    def _set_due(self, rows: Sequence[AckConsumerRow], next_due: datetime | None, now: datetime) -> "list[Statement]":
-        by_consumer: dict[int, list[int]] = {}
-        for row in rows:
-            by_consumer.setdefault(row.consumer_id, []).append(row.ack_id)
-        return [self._dal.ack_consumer.update_due(consumer_id, ack_ids, next_due, now) for consumer_id, ack_ids in sorted(by_consumer.items())]
+    def _due_now(self, rows: Sequence[AckConsumerRow], now: datetime) -> "list[Statement]":
+        """Sent rows are due at once, with an attempt left for it: what is resumed must not be given up by the next pass."""
+        most = self._options.max_retry_count - 1
+        return [self._dal.ack_consumer.rearm(consumer_id, ack_ids, most, now) for consumer_id, ack_ids in _by_consumer(rows)]
+
+    def _no_due(self, rows: Sequence[AckConsumerRow], now: datetime) -> "list[Statement]":
+        return [self._dal.ack_consumer.disarm(consumer_id, ack_ids, now) for consumer_id, ack_ids in _by_consumer(rows)]
+
+
+def _by_consumer(rows: Sequence[AckConsumerRow]) -> list[tuple[int, list[int]]]:
+    by_consumer: dict[int, list[int]] = {}
+    for row in rows:
+        by_consumer.setdefault(row.consumer_id, []).append(row.ack_id)
+    return sorted(by_consumer.items())

@@ -153,6 +153,6 @@ class WorkFlowEngine(EngineComponents):
         )
         if isinstance(error, StorageError):
             # Storing it would wait for the same database.
-            self._publisher.publish_notices([notice])
+            self._publisher.publish_notices([notice], deadline)
         else:
             self._outbox.raise_notices([notice], deadline)

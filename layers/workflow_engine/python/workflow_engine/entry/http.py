@@ -113,7 +113,7 @@ def _fill_request_id(body: dict[str, Any], event: Mapping[str, Any]) -> None:
     if _IDEMPOTENCY_HEADER not in headers:
         return
     key = headers[_IDEMPOTENCY_HEADER]
-    if body.get("request_id") not in {None, key}:
+    if body.get("request_id") is not None and body["request_id"] != key:
         message = "request_id and the header Idempotency-Key contradict each other"
         raise InvalidRequestError(message, (ErrorItem(pointer="/request_id", code="CONTRADICTION", message=message),))
     body["request_id"] = key

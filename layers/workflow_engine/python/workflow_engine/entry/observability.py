@@ -137,5 +137,5 @@ class MeasuredPublisher:
             count("PublishFailures", len(failures))
         return failures
 
-    def publish_notices(self, notices: Sequence[LifeCycleNotice]) -> None:
-        self.publisher.publish_notices(notices)
+    def publish_notices(self, notices: Sequence[LifeCycleNotice], deadline: Deadline) -> None:
+        self.publisher.publish_notices(notices, deadline)

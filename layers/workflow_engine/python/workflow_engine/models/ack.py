@@ -125,7 +125,7 @@ class AckRequest(WorkFlowModel):
 
     env_code: EnvCode | None = None
     consumer: ConsumerName | None = None
-    consumer_id: Annotated[int, Field(ge=1)] | None = None
+    consumer_id: Annotated[int, Field(strict=True, ge=1)] | None = None
     ack_guid: Guid | None = None
     outcome: Outcome | None = None
     message: Annotated[str, Field(max_length=500)] | None = None

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from workflow_engine.models.base import WorkFlowModel
+from workflow_engine.models.consumer import Principal
 from workflow_engine.models.trigger import EnvCode
 
 Reason = Annotated[str, Field(min_length=1, max_length=500, pattern=r"\S", description="why; kept in the audit")]
@@ -17,7 +18,7 @@ class AdminRequest(WorkFlowModel):
 
 class OwnerRequest(WorkFlowModel):
     env_code: EnvCode
-    principal: Annotated[str, Field(min_length=1, max_length=600, description="the new owner, for example iam:123456789012:role/orders")]
+    principal: Annotated[Principal, Field(description="the new owner, for example iam:123456789012:role/orders")]
     reason: Reason
 
 

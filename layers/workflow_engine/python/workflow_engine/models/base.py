@@ -1,10 +1,12 @@
 """Base of the API's models, and how times are written."""
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, PlainSerializer
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]")
 # The first year of a DATETIME column.
 _FIRST_YEAR = 1000
 
@@ -29,7 +31,16 @@ def _in_utc(moment: datetime) -> datetime:
     return utc
 
 
-GivenTime = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+def _time_like(given: object) -> object:
+    """A number or digits would be taken for seconds since 1970, which nobody means."""
+    if isinstance(given, str) and _DATE.match(given):
+        return given
+    if isinstance(given, datetime):
+        return given
+    raise ValueError("must be a time such as 2026-01-31T12:00:00Z")
+
+
+GivenTime = Annotated[AwareDatetime, BeforeValidator(_time_like), AfterValidator(_in_utc)]
 UtcTime = Annotated[datetime, PlainSerializer(time_text, return_type=str)]
 
 

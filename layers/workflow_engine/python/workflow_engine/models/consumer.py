@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from workflow_engine.models.base import UtcTime, WorkFlowModel
 from workflow_engine.models.endpoint import ConsumerEndpoint
-from workflow_engine.models.trigger import DefName, EnvCode
+from workflow_engine.models.trigger import DefName, EnvCode, QueryEnvCode
 
 # Half a surrogate pair cannot be stored; SNS refuses an attribute with a control character, and with it the event.
 PLAIN_TEXT = r"^[^\u0000-\u001f\u007f-\u009f\ufffe\uffff]+$"
@@ -35,12 +35,11 @@ def _fits_column(principal: str) -> str:
     return principal
 
 
-StrictEnvCode = Annotated[EnvCode, Field(strict=True)]
 _NAME = Field(min_length=1, max_length=120, pattern=PLAIN_TEXT, description="the consumer's stable name, compared exactly")
 ConsumerName = Annotated[str, _NAME, AfterValidator(_not_blank), AfterValidator(_printable)]
 DefinitionChoice = Annotated[DefName, AfterValidator(_not_blank)]
 RouteGlob = Annotated[str, Field(min_length=1, max_length=200, pattern=PLAIN_TEXT)]
-Principal = Annotated[str, Field(min_length=1, max_length=600, pattern=PLAIN_TEXT), AfterValidator(_fits_column)]
+Principal = Annotated[str, Field(min_length=1, max_length=600, pattern=PLAIN_TEXT), AfterValidator(_not_blank), AfterValidator(_fits_column)]
 BeatSeconds = Annotated[int, Field(strict=True, ge=1, le=86_400, description="how often it beats; absent: the engine's time to live; null: always alive")]
 KindName = Literal["transition", "hook"]
 OnExhausted = Literal["suspend", "park", "skip"]
@@ -49,7 +48,7 @@ OnExhausted = Literal["suspend", "park", "skip"]
 class RegisterConsumerRequest(WorkFlowModel):
     """Say who listens to what. Registering again replaces the registration and counts as a beat."""
 
-    env_code: StrictEnvCode
+    env_code: EnvCode
     consumer: ConsumerName
     definitions: Annotated[tuple[DefinitionChoice, ...], Field(min_length=1, max_length=100, description='definition names, or "*" for all')]
     kinds: Annotated[tuple[KindName, ...], Field(min_length=1, max_length=2)]
@@ -91,7 +90,7 @@ class ConsumerProgress(WorkFlowModel):
 
 
 class HeartbeatRequest(WorkFlowModel):
-    env_code: StrictEnvCode
+    env_code: EnvCode
     consumer: ConsumerName
     progress: ConsumerProgress | None = None
 
@@ -111,7 +110,7 @@ class ConsumerQuery(WorkFlowModel):
 
 
 class ListConsumersRequest(WorkFlowModel):
-    env_code: EnvCode | None = None
+    env_code: QueryEnvCode | None = None
     limit: PageSize = 50
     cursor: str | None = None
 

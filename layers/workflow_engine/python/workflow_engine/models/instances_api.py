@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from workflow_engine.models.base import WorkFlowModel
 from workflow_engine.models.enums import InstanceStatus
 from workflow_engine.models.instance import InstanceView
-from workflow_engine.models.trigger import DefName, EnvCode, ExternalRef
+from workflow_engine.models.trigger import DefName, ExternalRef, QueryEnvCode
 
 _CENTURY = 3_155_760_000
 
@@ -24,7 +24,7 @@ StatusName = Annotated[Literal["Active", "Suspended", "Completed", "Failed", "Ar
 class ListInstancesRequest(WorkFlowModel):
     """Which instances, newest first; every filter that is given must hold."""
 
-    env_code: EnvCode | None = None
+    env_code: QueryEnvCode | None = None
     def_name: DefName | None = None
     state: Annotated[str, Field(min_length=1, max_length=120, description="state name, compared trimmed and without case")] | None = None
     status: Annotated[StatusName | None, Field(description="without case")] = None

@@ -9,11 +9,11 @@ from pydantic import Field
 from workflow_engine.models.base import UtcTime, WorkFlowModel
 from workflow_engine.models.consumer import PageSize
 from workflow_engine.models.enums import NoticeCode, NoticeKind
-from workflow_engine.models.trigger import EnvCode, Guid
+from workflow_engine.models.trigger import Guid, QueryEnvCode
 
 
 class ListNoticesRequest(WorkFlowModel):
-    env_code: EnvCode | None = None
+    env_code: QueryEnvCode | None = None
     code: NoticeCode | None = None
     kind: NoticeKind | None = None
     instance_guid: Guid | None = None

@@ -40,5 +40,6 @@ class QRY_ACK_CONSUMER:
     # Gives an attempt back, unless the row has moved on since it was claimed.
     UPDATE_GIVEN_BACK = "UPDATE ack_consumer SET trigger_count = trigger_count - %(ONE)s, sends = %(SENDS)s, first_sent_at = %(FIRST_SENT_AT)s, next_due = %(NEXT_DUE)s, modified = %(NOW)s WHERE ack_id = %(ACK_ID)s AND consumer_id = %(CONSUMER_ID)s AND sends = %(CLAIMED_SENDS)s AND next_due = %(CLAIMED_DUE)s"
 
-    # Suspending takes the due times of an instance's open rows away, resuming gives them back.
-    UPDATE_DUE = "UPDATE ack_consumer FORCE INDEX (PRIMARY) SET next_due = %(NEXT_DUE)s, modified = %(NOW)s WHERE ack_id IN %(ACK_IDS)s AND consumer_id = %(CONSUMER_ID)s"
+    # Suspending takes the due times of an instance's open rows away, resuming gives them back with at least one attempt.
+    UPDATE_DISARMED = "UPDATE ack_consumer FORCE INDEX (PRIMARY) SET next_due = NULL, modified = %(NOW)s WHERE ack_id IN %(ACK_IDS)s AND consumer_id = %(CONSUMER_ID)s"  # fmt: skip
+    UPDATE_REARMED = "UPDATE ack_consumer FORCE INDEX (PRIMARY) SET next_due = %(NOW)s, trigger_count = LEAST(trigger_count, %(MOST_ATTEMPTS)s), modified = %(NOW)s WHERE ack_id IN %(ACK_IDS)s AND consumer_id = %(CONSUMER_ID)s"

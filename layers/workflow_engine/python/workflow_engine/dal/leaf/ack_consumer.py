@@ -124,5 +124,8 @@ class AckConsumerDAL:
             CLAIMED_DUE=message.claimed_due,
         )
 
-    def update_due(self, consumer_id: int, ack_ids: Sequence[int], next_due: datetime | None, now: datetime) -> Statement:
-        return statement(QRY_ACK_CONSUMER.UPDATE_DUE, CONSUMER_ID=consumer_id, ACK_IDS=list(ack_ids), NEXT_DUE=next_due, NOW=now)
+    def disarm(self, consumer_id: int, ack_ids: Sequence[int], now: datetime) -> Statement:
+        return statement(QRY_ACK_CONSUMER.UPDATE_DISARMED, CONSUMER_ID=consumer_id, ACK_IDS=list(ack_ids), NOW=now)
+
+    def rearm(self, consumer_id: int, ack_ids: Sequence[int], most_attempts: int, now: datetime) -> Statement:
+        return statement(QRY_ACK_CONSUMER.UPDATE_REARMED, CONSUMER_ID=consumer_id, ACK_IDS=list(ack_ids), MOST_ATTEMPTS=most_attempts, NOW=now)

@@ -26,9 +26,11 @@ def resend_due(status: int, attempts: int, seed: tuple[int, int], now: datetime,
     resends = attempts if status == AckStatus.DELIVERED else attempts - 1
     if options.backoff_factor <= 1 or resends < 1:
         return now + timedelta(seconds=window)
-    grown = _grown(window, options.backoff_factor, resends, max(options.backoff_cap_seconds, window))
+    cap = max(options.backoff_cap_seconds, window)
+    grown = _grown(window, options.backoff_factor, resends, cap)
     share = crc32(f"{seed[0]}:{seed[1]}:{attempts}".encode()) / 0xFFFFFFFF
-    return now + timedelta(seconds=grown * (1 + options.backoff_jitter_percent / 100 * share))
+    # At the cap nothing is added: it is the longest wait, and a crowd has spread by then.
+    return now + timedelta(seconds=min(cap, grown * (1 + options.backoff_jitter_percent / 100 * share)))
 
 
 def _grown(window: int, factor: float, resends: int, cap: int) -> float:

@@ -15,6 +15,7 @@ from workflow_engine.models.definition import DefinitionDocument, DefinitionTran
 from workflow_engine.models.policy import TimeoutRule
 
 ROOT: Path = ("definition",)
+_RESERVED_NAMES = frozenset({"*", ".", ".."})
 
 
 def parse_definition(value: JsonValue, findings: Findings) -> DefinitionDocument | None:
@@ -46,9 +47,9 @@ def _read(value: JsonValue, findings: Findings) -> DefinitionDocument | None:
     reader = _open(Node(value, ROOT), findings)
     if reader is None:
         return None
-    name = reader.text(reader.need(reader.take("name"), "name"), MAX_NAME)
+    name = _name(reader, findings)
     version = reader.integer(reader.take("version"), 1, MAX_INT)
-    description = reader.text(_without_blank(reader.take("description")), MAX_DESCRIPTION)
+    description = reader.text(_without_blank(reader.take("description")), MAX_DESCRIPTION, is_prose=True)
     draft = read_parts(reader)
     reader.close()
     check_graph(draft, findings)
@@ -64,6 +65,14 @@ def _read(value: JsonValue, findings: Findings) -> DefinitionDocument | None:
         transitions=_transitions(draft),
         timeouts=_timeouts(draft),
     )
+
+
+def _name(reader: ObjectReader, findings: Findings) -> str | None:
+    node = reader.need(reader.take("name"), "name")
+    name = reader.text(node, MAX_NAME)
+    if node is not None and name in _RESERVED_NAMES:
+        findings.error("RESERVED_NAME", node.path, f"{quoted(name)} means something else in registrations or addresses")
+    return name
 
 
 def _open(node: Node, findings: Findings) -> ObjectReader | None:

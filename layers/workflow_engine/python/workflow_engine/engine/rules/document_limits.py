@@ -9,6 +9,7 @@
 | transitions | 5,000 |
 | rules | 2,000 |
 | emits of a rule, params of a rule or emit | 100 |
+| params of a rule or emit together, as ASCII JSON | 150 KiB |
 | event codes | 0-2,147,483,647 |
 | versions, max_retry | 1-2,147,483,647 |
 | order | 32-bit signed |
@@ -33,6 +34,7 @@ MAX_RULES = 2_000
 MAX_EMITS = 100
 MAX_PARAMS = 1_000
 MAX_PARAM_CODES = 100
+MAX_PARAMS_BYTES = 150 * 1024
 MAX_INT = 2_147_483_647
 MIN_INT = -2_147_483_648
 MAX_DEPTH = 64

@@ -1,5 +1,6 @@
 """Reads one JSON object: every key is asked for or reported, every wrong value is a finding, nothing raises."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -7,6 +8,8 @@ from pydantic import JsonValue
 
 from workflow_engine.engine.rules.findings import Findings, Path, quoted
 from workflow_engine.engine.rules.names import MAX_EVENT_CODE, event_ref
+
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +46,18 @@ class ObjectReader:
             self.findings.error("MISSING_KEY", self.path, f"{quoted(key)} is missing")
         return node
 
-    def text(self, node: Node | None, limit: int) -> str | None:
-        """Trimmed text of 1 to `limit` characters."""
+    def text(self, node: Node | None, limit: int, *, is_prose: bool = False) -> str | None:
+        """Trimmed text of 1 to `limit` characters; only prose may have line breaks and the like."""
         text = self._raw_text(node)
         if node is None or text is None:
             return None
-        if 0 < len(text) <= limit:
+        if not is_prose and _UNPRINTABLE.search(text):
+            # Names and routes become attributes of SNS messages, which refuses them with the event.
+            self._wrong_value(node, "must not have control characters")
+        elif 0 < len(text) <= limit:
             return text
-        self._wrong_value(node, f"must have 1 to {limit} characters")
+        else:
+            self._wrong_value(node, f"must have 1 to {limit} characters")
         return None
 
     def choice(self, node: Node | None, choices: Sequence[str]) -> str | None:

@@ -77,7 +77,7 @@ def _retry(row: AckConsumerRow, item: AckItem, moment: OutcomeMoment) -> Outcome
     asked = replace(row, retry_count=row.retry_count + 1, modified=moment.now)
     if row.status != AckStatus.HELD:
         due = moment.due_after(moment.options.ack_pending_resend_seconds)
-        wanted = item.retry_at if item.retry_at is not None and not moment.is_suspended else due
+        wanted = max(item.retry_at, moment.now) if item.retry_at is not None and not moment.is_suspended else due
         attempts = min(row.trigger_count, moment.options.max_retry_count - 1)
         asked = replace(asked, status=AckStatus.PENDING, next_due=wanted, trigger_count=attempts, gave_up=None)
     return OutcomeChange(result="applied", row=asked, at=moment.now)

@@ -1,8 +1,10 @@
 """What a policy must be like for its definition, and how its references become codes."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 
-from workflow_engine.engine.rules.findings import Findings, quoted
+from workflow_engine.engine.rules.document_limits import MAX_PARAMS_BYTES
+from workflow_engine.engine.rules.findings import Findings, Path, quoted
 from workflow_engine.engine.rules.machine import Machine
 from workflow_engine.engine.rules.policy_emits import GATE
 from workflow_engine.engine.rules.policy_reader import PolicyDraft, RuleDraft, TimeoutDraft
@@ -16,6 +18,7 @@ class PolicyChecks:
     machine: Machine | None
     draft: PolicyDraft
     findings: Findings
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
 
     def run(self) -> None:
         for rule in self.draft.rules:
@@ -36,13 +39,13 @@ class PolicyChecks:
     def _check_rule(self, rule: RuleDraft) -> None:
         is_known = self._check_state(rule.state_key, rule.state)
         self._check_event(rule.via)
-        self._check_params(rule.params)
+        self._check_params(rule.params, rule.path)
         owners = [(rule.on_success, rule.on_failure), *((emit.on_success, emit.on_failure) for emit in rule.emits)]
         for ref in (ref for pair in owners for ref in pair if ref is not None):
             if self._check_event(ref) and is_known:
                 self._check_exit(rule.state_key, ref, "COMPLETION_NOT_LEGAL")
         for emit in rule.emits:
-            self._check_params(emit.params or ())
+            self._check_params(emit.params or (), emit.path)
             if emit.type == GATE and emit.on_failure is None:
                 self.findings.warning("GATE_WITHOUT_FAILURE_PATH", emit.path, f"the gate {quoted(emit.route)} names no event for its failure")
 
@@ -81,10 +84,18 @@ class PolicyChecks:
             name = self.machine.states[state_key].name
             self.findings.error(finding, ref.path, f"event {code} does not leave {quoted(name)}")
 
-    def _check_params(self, refs: tuple[Ref, ...]) -> None:
+    def _check_params(self, refs: tuple[Ref, ...], path: Path) -> None:
         for ref in refs:
             if ref.value not in self.draft.params:
                 self.findings.error("UNKNOWN_PARAM", ref.path, f"the policy has no param {quoted(str(ref.value))}")
+        if sum(self._size(str(ref.value)) for ref in refs) > MAX_PARAMS_BYTES:
+            self.findings.error("PARAMS_TOO_LARGE", path, f"an event carries its params; together they may take {MAX_PARAMS_BYTES:,} bytes as ASCII JSON")
+
+    def _size(self, code: str) -> int:
+        """How much a param adds to an event: SNS takes none that is over 256 KiB, and resending would not help."""
+        if code not in self.sizes:
+            self.sizes[code] = len(json.dumps({"code": code, "data": self.draft.params.get(code)}))
+        return self.sizes[code]
 
     def _warn_rules(self, machine: Machine) -> None:
         """Warn of rules that no arrival can choose: a dead `via`, a repetition, a generic rule whose events all have their own."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workflow_engine.engine.rules.document_limits import MAX_INT
 from workflow_engine.errors import ConflictError
 from workflow_engine.models.def_version import DefVersionRow
 
@@ -26,4 +27,6 @@ def choose_version(content_hash: str, explicit: int | None, versions: Sequence[D
     following = max((row.version for row in versions), default=0) + 1
     if explicit is not None and explicit < following:
         raise ConflictError("VERSION_CONFLICT", f"version {explicit} is lower than {following}, the next one")
+    if following > MAX_INT:
+        raise ConflictError("VERSION_CONFLICT", f"version {MAX_INT} was the last number that a version can have")
     return VersionChoice(version=explicit or following, existing=None, is_other=False)
