@@ -6,8 +6,10 @@ import pytest
 
 from tests.support.invariants import broken
 from tests.support.mysql_protocol import Kind
-from tests.support.operations import OPERATIONS, Operation, facts, unknown_guids
-from tests.support.wire import Command, Moment, Wire, WiredBench, wired
+from tests.support.operations import OPERATIONS, Operation
+from tests.support.wire import Wire, WiredBench, wired
+from tests.support.wire_link import Command, Moment
+from tests.support.world import facts, unknown_guids
 
 # What these release may be left unpublished after a lost answer; it is due then, and goes out after its window.
 DUE_AGAIN = frozenset({"ack that lifts a suspension", "admin, resume"})

@@ -9,7 +9,8 @@ from tests.support.facts import Delivery, deliveries, held, steps
 from tests.support.invariants import broken
 from tests.support.mysql_protocol import Kind
 from tests.support.operations import leave, one_held, submitted
-from tests.support.wire import Moment, Wire, WiredBench, wired
+from tests.support.wire import Wire, WiredBench, wired
+from tests.support.wire_link import Moment
 from workflow_engine.errors import ConnectionLostError
 
 EXECUTED = [Moment.AFTER, Moment.MIDDLE, Moment.OVERLAP]

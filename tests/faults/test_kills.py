@@ -10,7 +10,8 @@ from tests.support.facts import deliveries, stands, steps
 from tests.support.invariants import broken
 from tests.support.killed import Journal, Nursery, Work
 from tests.support.operations import OPERATIONS
-from tests.support.wire import Moment, Wire, WiredBench, wired
+from tests.support.wire import Wire, WiredBench, wired
+from tests.support.wire_link import Moment
 
 # Every one of these may be done again by whoever did not see it end: by request_id, by ack_guid, by the next pass, by an operator who looks first.
 KILLED = {

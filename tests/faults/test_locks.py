@@ -15,7 +15,7 @@ from tests.support.facts import steps
 from tests.support.killed import Journal, Nursery, Work, hold_lock
 from tests.support.operations import submitted
 from tests.support.scenes import fail, resume, suspend
-from tests.support.waiting import until_it_waits, within
+from tests.support.sessions import until_it_waits, within
 from tests.support.wire import Wire, WiredBench
 from workflow_engine.errors import DeadlineExceededError, WorkFlowError
 from workflow_engine.models.admin import ActivateRequest, OwnerRequest

@@ -9,7 +9,8 @@ from tests.support.facts import stands, steps
 from tests.support.invariants import broken
 from tests.support.killed import Journal, Nursery, Work
 from tests.support.walks import ENDS, SCRIPTS, Route, effects, prepare, walk
-from tests.support.wire import Moment, Wire, WiredBench
+from tests.support.wire import Wire, WiredBench
+from tests.support.wire_link import Moment
 
 WALKS, BATCHES = 40, 8
 MOMENTS = (Moment.BEFORE, Moment.AFTER)
