@@ -267,3 +267,10 @@ def test_notices_are_forgotten_after_their_time_a_page_a_pass(make_bench: Bench)
         left.append(bench.count("notice"))
     # The one that is three days old to the second stays.
     assert left == [1_510, 510, 11, 11]
+
+
+@pytest.mark.scenario(59)
+def test_a_monitor_without_its_database_says_so_once():
+    bench = Workbench("mysql://nobody:nothing@127.0.0.1:1/none")
+    report = bench.engine.run_monitor(bench.deadline(12))
+    assert (report.passes, [notice.code.value for notice in bench.noticed()]) == (0, ["MONITOR_ERROR"])

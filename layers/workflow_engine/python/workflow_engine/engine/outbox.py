@@ -114,5 +114,6 @@ def _failure_notice(group: Sequence[PublishFailure], now: datetime, retry_at: da
         consumer_id=first.consumer_id,
         consumer=first.consumer,
         ack_guid=first.webhook_id if is_single and first.ack_id else None,
-        data={"count": len(group), "reason": group[0].reason, "retry_at": time_text(retry_at)},
+        # What has no ack is not sent again.
+        data={"count": len(group), "reason": group[0].reason, "retry_at": time_text(retry_at) if any(one.message.ack_id for one in group) else None},
     )
