@@ -16,7 +16,7 @@ EXAMPLE = Path(__file__).parents[1] / "examples" / "vendor_registration"
 ENV, DEFINITION, REF = 1, "VendorRegistration", "VENDOR-00042"
 # Long enough for one pass of the monitor, too short for a second.
 _ONE_PASS_SECONDS = 14.0
-_SCHEDULED = {"version": "0", "source": "aws.scheduler", "detail-type": "Scheduled Event", "time": "2026-01-01T00:00:00Z", "detail": {}}
+_SCHEDULED: dict[str, Any] = {"version": "0", "source": "aws.scheduler", "detail-type": "Scheduled Event", "time": "2026-01-01T00:00:00Z", "detail": {}}
 
 
 @dataclass

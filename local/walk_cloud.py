@@ -2,17 +2,17 @@
 
 import json
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import boto3
 from moto import mock_aws
 
 from local.database import running_server
 from local.database_url import DatabaseUrl
+from workflow_engine.adapters import aws
 from workflow_engine.adapters.database import url_target
 from workflow_engine.dal.migrator import apply_migrations
 from workflow_engine.entry import container
@@ -38,7 +38,7 @@ class Mailbox:
 
     def take(self) -> list[dict[str, Any]]:
         """Take what is there, in the order of its arrival."""
-        sqs, found = boto3.client("sqs"), list[dict[str, Any]]()
+        sqs, found = aws.client("sqs"), list[dict[str, Any]]()
         while messages := sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10, MessageAttributeNames=["All"]).get("Messages"):
             for message in messages:
                 attributes = {name: value.get("StringValue", "") for name, value in message.get("MessageAttributes", {}).items()}
@@ -63,7 +63,7 @@ def walk_environment(database_url: str | None = None) -> Generator[dict[str, Mai
 
 
 @contextmanager
-def _environment(database_url: str) -> Iterator[dict[str, Mailbox]]:
+def _environment(database_url: str) -> Generator[dict[str, Mailbox]]:
     before = dict(os.environ)
     os.environ.update(_AWS | _POWERTOOLS)
     with mock_aws():
@@ -78,8 +78,8 @@ def _environment(database_url: str) -> Iterator[dict[str, Mailbox]]:
 
 
 def _topics(database_url: str) -> dict[str, str]:
-    sns = boto3.client("sns")
-    secret = boto3.client("secretsmanager").create_secret(Name="signing", SecretString=json.dumps({"current": "a-master-secret-for-a-walk-only"}))
+    sns = aws.client("sns")
+    secret = aws.client("secretsmanager").create_secret(Name="signing", SecretString=json.dumps({"current": "a-master-secret-for-a-walk-only"}))
     return {
         "WFE_DATABASE_URL": database_url,
         "WFE_WORK_TOPIC_ARN": sns.create_topic(Name="work")["TopicArn"],
@@ -89,6 +89,6 @@ def _topics(database_url: str) -> dict[str, str]:
 
 
 def _mailbox(consumer: str) -> Mailbox:
-    sqs = boto3.client("sqs")
+    sqs = aws.client("sqs")
     url = sqs.create_queue(QueueName=consumer)["QueueUrl"]
     return Mailbox(queue_url=url, queue_arn=sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"])

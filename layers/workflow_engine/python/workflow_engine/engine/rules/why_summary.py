@@ -148,7 +148,7 @@ _IN_ORDER: tuple[Callable[[WhyFacts], str | None], ...] = (
 
 
 def _delivering(facts: WhyFacts) -> str:
-    if any(ack.held_by.reason == "suspended" for ack in facts.held) or any(ack.next_due is None for ack in facts.open):
+    if any(ack.held_by is not None and ack.held_by.reason == "suspended" for ack in facts.held) or any(ack.next_due is None for ack in facts.open):
         return "; its last events are held back until an operator resumes it"
     return f"; its last events still go to {_names([ack.consumer for ack in facts.open])}" if facts.open else ""
 
