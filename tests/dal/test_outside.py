@@ -9,7 +9,7 @@ def test_telling_inside_a_transaction_fails_the_test(bench):
     outlet = OutsideTransactions(bench.publisher, bench.db)
     with bench.dal.begin(bench.deadline()) as load:
         bench.dal.read(load, bench.dal.environment.get_by_code(1))
-        for tell in (lambda: outlet.publish_notices([]), lambda: outlet.publish([], bench.deadline())):
+        for tell in (lambda: outlet.publish_notices([], bench.deadline()), lambda: outlet.publish([], bench.deadline())):
             with pytest.raises(pytest.fail.Exception, match="commit first, then publish"):
                 tell()
 
@@ -18,9 +18,9 @@ def test_telling_after_the_commit_the_rollback_and_without_a_connection_is_fine(
     outlet = OutsideTransactions(bench.publisher, bench.db)
     with bench.dal.begin(bench.deadline()) as load:
         bench.dal.read(load, bench.dal.environment.get_by_code(1))
-    outlet.publish_notices([])
+    outlet.publish_notices([], bench.deadline())
     with bench.dal.begin(bench.deadline()) as load:
         bench.dal.write(load, [bench.dal.environment.get_by_code(1)])
         assert outlet.publish([], bench.deadline()) == []
     bench.db.close()
-    outlet.publish_notices([])
+    outlet.publish_notices([], bench.deadline())
