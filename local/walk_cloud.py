@@ -72,9 +72,10 @@ def _environment(database_url: str) -> Generator[dict[str, Mailbox]]:
             container.reset()
             yield {consumer: _mailbox(consumer) for consumer in CONSUMERS}
         finally:
-            container.reset()
             os.environ.clear()
             os.environ.update(before)
+            # After the environment: a new sandbox reads its log level from it.
+            container.reset()
 
 
 def _topics(database_url: str) -> dict[str, str]:

@@ -66,9 +66,13 @@ def metrics() -> Metrics:
 
 
 def reset() -> None:
-    """Read the environment again at the next use."""
+    """Read the environment again at the next use, and leave the package's loggers as they were found."""
     logger.cache_clear()
     metrics.cache_clear()
+    package = logging.getLogger(_PACKAGE)
+    package.handlers = []
+    package.setLevel(logging.NOTSET)
+    package.propagate = True
 
 
 @contextmanager
