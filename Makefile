@@ -48,6 +48,10 @@ walk: $(READY) ## a vendor's whole life through the real handlers, printed as it
 	@$(BIN)/python -m local.database install --kind mariadb
 	@$(BIN)/python -m local.walk
 
+bench: $(READY) ## what the calls cost on this machine, a small and a large database side by side (LARGE=1000000)
+	@$(BIN)/python -m local.database install --kind $(DB)
+	@$(BIN)/python benchmarks/speed.py --kind $(DB) --large $(LARGE)
+
 build: $(READY) $(SAM) ## sam build: the artifacts that are deployed
 	@$(SAM) build
 
