@@ -12,7 +12,7 @@ from tests.support.wire_link import Command, Moment
 from tests.support.world import facts, unknown_guids
 
 # What these release may be left unpublished after a lost answer; it is due then, and goes out after its window.
-DUE_AGAIN = frozenset({"ack that lifts a suspension", "admin, resume"})
+DUE_AGAIN = frozenset({"admin, resume"})
 # Nothing is locked by these before they write: an old packet can come in between a later read and its write.
 NEW = frozenset(name for name in OPERATIONS if "new" in name) | {"import"}
 

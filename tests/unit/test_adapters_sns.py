@@ -217,3 +217,9 @@ def test_the_sandboxes_client_has_short_limits(monkeypatch):
     with cloud(monkeypatch):
         config = aws.client("sns").meta.config
     assert (config.connect_timeout, config.read_timeout, config.retries["total_max_attempts"]) == (1, 3, 2)
+
+
+def test_notices_are_not_begun_without_the_time_to_end(caplog):
+    with running_stub() as stub:
+        publisher(stub).publish_notices([LifeCycleNotice(code=NoticeCode.ACK_RETRY, occurred_at=MOMENT)], Deadline.after(3))
+    assert (stub.calls, "no time is left to publish notices" in caplog.text) == ([], True)

@@ -1,7 +1,7 @@
 """PassGate: whether the monitor may begin another page."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ PAGE_SECONDS = 10.0
 _RENEW_SECONDS = 10.0
 # Where a walk by keyset begins.
 BEGINNING = (datetime(1970, 1, 1, tzinfo=UTC), 0)
-DOWN_NOTICE_AFTER = timedelta(days=1)
 
 
 class PassGate:

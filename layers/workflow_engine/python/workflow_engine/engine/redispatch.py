@@ -3,11 +3,11 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workflow_engine.engine.pass_gate import BEGINNING, DOWN_NOTICE_AFTER, PassGate
+from workflow_engine.engine.pass_gate import BEGINNING, PassGate
 from workflow_engine.engine.pass_trouble import PassTrouble
 from workflow_engine.engine.ports import PublishFailure
 from workflow_engine.engine.rules.lanes import LaneView, free_rows, release
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from workflow_engine.engine.ack_manager import AckManager
     from workflow_engine.engine.suspension import Suspension
     from workflow_engine.engine.tools import EngineTools
+
+DOWN_NOTICE_AFTER = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
