@@ -2,6 +2,7 @@
 #
 # PYTHON=python3.13  the interpreter to build the virtual environment with (any from 3.11 on)
 # DB=mysql           run the tests on MySQL instead of MariaDB
+# DEMO=once          `make run` ends after its story
 # TESTS=tests/dal    run only these tests; ARGS="-k lanes -x" goes to pytest as it is
 
 PYTHON ?= python3
@@ -9,6 +10,8 @@ DB ?= mariadb
 TESTS ?= tests
 LARGE ?= 1000000
 ARGS ?=
+FN ?=
+EVENT ?=
 BIN := .venv/bin
 SAM := .local/sam/bin/sam
 READY := .venv/setup.done
@@ -21,9 +24,10 @@ export SAM_CLI_TELEMETRY := 0
 export SAM_CLI_POLL_DELAY := 5
 export SAM
 export DB
+export DEMO
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test walk bench build openapi format lock clean
+.PHONY: help setup run serve invoke check test walk bench build openapi format lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +40,15 @@ $(READY): $(REQUIREMENTS) local/setup.sh
 
 $(SAM): | $(READY)
 	@sh local/setup.sh "$(PYTHON)"
+
+run: $(READY) ## the engine on this machine, and a story that shows what it does; Ctrl-C ends it (DEMO=once ends by itself)
+	@$(BIN)/python -m local.run
+
+serve: $(READY) ## the engine on this machine, without the story (WFE_PORT=8787, WFE_KEEP=1 keeps the data)
+	@$(BIN)/python -m local.serve
+
+invoke: $(READY) $(SAM) ## a built function in Lambda's own emulator: FN=trigger EVENT=events/trigger/submit.json
+	@$(BIN)/python -m local.invoke "$(FN)" "$(EVENT)"
 
 check: $(READY) $(SAM) ## format, lint, types, import contracts, coding rules, template: the fast half
 	@sh local/check.sh

@@ -1,5 +1,6 @@
 """AWS clients, made on first use: importing boto3 costs more than all the rest of a cold start."""
 
+import os
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -10,6 +11,8 @@ READ_SECONDS = 3
 ATTEMPTS = 2
 # What one call can take when nobody answers, the pause between the attempts included.
 WORST_CALL_SECONDS = ATTEMPTS * (CONNECT_SECONDS + READ_SECONDS) + 1.0
+# Empty in AWS. Ours rather than AWS_ENDPOINT_URL, which the template could not declare empty without telling boto3 something.
+ENDPOINT = "WFE_AWS_ENDPOINT_URL"
 
 
 @lru_cache(maxsize=8)
@@ -20,7 +23,7 @@ def client(service: str) -> Any:
     from botocore.config import Config  # noqa: PLC0415  # see above
 
     config = Config(connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, retries={"total_max_attempts": ATTEMPTS, "mode": "standard"})
-    return boto3.client(service, config=config)
+    return boto3.client(service, config=config, endpoint_url=os.environ.get(ENDPOINT) or None)
 
 
 def errors() -> tuple[type[Exception], ...]:
