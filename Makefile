@@ -68,8 +68,9 @@ bench: $(READY) ## what the calls cost on this machine, a small and a large data
 build: $(READY) $(SAM) ## sam build: the artifacts that are deployed
 	@$(SAM) build
 
-openapi: $(READY) ## write docs/openapi.json anew from the routes and models
+openapi: $(READY) ## write docs/openapi.json and docs/api_reference.md anew from the routes and models
 	@$(BIN)/python -m workflow_engine.entry.openapi
+	@$(BIN)/python -m local.api_reference
 
 format: $(READY) ## let ruff format and fix what it can
 	@$(BIN)/ruff format
