@@ -1,0 +1,243 @@
+"""The engine on this machine: database, SNS and its kin, the API with the real handlers, and the monitor on a timer."""
+
+import logging
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, cast
+
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+
+from local.cloud import NOTICE_TOPIC, REGION, WORK_TOPIC, LocalCloud
+from local.database_programs import Kind
+from local.gateway import ACCOUNT
+from local.lambda_calls import LocalContext, handler_of
+from local.machine import LOCAL, LocalSetupError, say
+from local.sandboxes import Sandboxes
+from local.stack_api import StackApi
+from local.stack_database import prepared_database
+from workflow_engine.adapters import aws
+from workflow_engine.entry import container
+
+DEFAULT_PORT = 8787
+SERVICE = "workflow-engine-local"
+HIGHEST_PORT = 65_535
+# What EventBridge Scheduler sends by itself.
+SCHEDULED: dict[str, Any] = {"version": "0", "source": "aws.scheduler", "detail-type": "Scheduled Event", "time": "2026-01-01T00:00:00Z", "detail": {}}
+# A context with this much more than the interval is enough for one pass and too short for a second (see LifeCycleMonitor).
+_ONE_PASS_SECONDS = 11.5
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackSettings:
+    """`port` 0 takes any free one; `keep` keeps the database from start to start; `address` is where everything listens."""
+
+    port: int = DEFAULT_PORT
+    kind: Kind = "mariadb"
+    keep: bool = False
+    address: str = "127.0.0.1"
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "StackSettings":
+        port, kind = environment.get("WFE_PORT") or str(DEFAULT_PORT), environment.get("DB") or "mariadb"
+        if not port.isdecimal() or int(port) > HIGHEST_PORT:
+            raise LocalSetupError(f"WFE_PORT={port} is no port: take a number up to {HIGHEST_PORT}, or leave it out for {DEFAULT_PORT}")
+        if kind not in {"mariadb", "mysql"}:
+            raise LocalSetupError(f"DB={kind} is not known: take mariadb or mysql")
+        keep = environment.get("WFE_KEEP", "") not in {"", "0"}
+        return cls(port=int(port), kind=cast("Kind", kind), keep=keep, address=environment.get("WFE_BIND") or "127.0.0.1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """A running stack; `environment` is what a function needs to work against it."""
+
+    url: str
+    aws_url: str
+    database_url: str
+    log: Path
+    topics: dict[str, str]
+    environment: dict[str, str] = field(repr=False)
+
+    def about(self) -> dict[str, Any]:
+        """What `GET /_local` tells."""
+        place = {"api": self.url, "aws": self.aws_url, "region": REGION, "account": ACCOUNT, "database": self.database_url, "log": str(self.log)}
+        return {**place, "topics": self.topics, "environment": self.environment}
+
+
+@contextmanager
+def running_stack(settings: StackSettings) -> Generator[Stack]:
+    """Run the stack for the time of the block; afterwards nothing of it is left but a kept database."""
+    with ExitStack() as cleanup:
+        listener = cleanup.enter_context(_listening(settings.address, settings.port))
+        port = int(listener.getsockname()[1])
+        database_url = cleanup.enter_context(prepared_database(settings.kind, f"serve-{port}" if settings.keep else None))
+        say("SNS, SQS and Secrets Manager: starting (moto)")
+        cloud = LocalCloud()
+        cleanup.callback(cloud.close)
+        cloud.open_at(cleanup.enter_context(_served(cloud, cleanup.enter_context(_listening(settings.address, 0)))))
+        log = LOCAL / "logs" / f"serve-{port}.log"
+        environment = _environment(cloud, database_url)
+        stack = Stack(
+            url=f"http://{settings.address}:{port}",
+            aws_url=cloud.url,
+            database_url=database_url,
+            log=log,
+            topics={"work": cloud.topics[WORK_TOPIC], "notices": cloud.topics[NOTICE_TOPIC]},
+            environment=environment,
+        )
+        cleanup.enter_context(_sandbox_environment(environment))
+        cleanup.enter_context(_logging_to(log))
+        _run_api(stack, cloud, listener, cleanup)
+        yield stack
+
+
+def _run_api(stack: Stack, cloud: LocalCloud, listener: socket.socket, cleanup: ExitStack) -> None:
+    say("functions: loading the handlers")
+    sandboxes = Sandboxes()
+    cleanup.callback(sandboxes.close)
+    api = StackApi(sandboxes=sandboxes, published=cloud.published, about=stack.about())
+    for function in sorted({route.function for route in api.gateway.routes} | {"monitor"}):
+        handler_of(function)
+    health = sandboxes.run(lambda: container.engine().health(container.deadline_of(LocalContext())))
+    if not health.healthy:
+        raise LocalSetupError(f"the engine does not become healthy: {health.model_dump_json()}\nIts log is {stack.log}")
+    cleanup.enter_context(_monitor_on_a_timer(api, sandboxes))
+    cleanup.enter_context(_served(api, listener))
+
+
+def _environment(cloud: LocalCloud, database_url: str) -> dict[str, str]:
+    aws_settings = {"AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
+    powertools = {
+        "POWERTOOLS_SERVICE_NAME": SERVICE,
+        "POWERTOOLS_METRICS_NAMESPACE": "WorkFlowEngine",
+        "POWERTOOLS_LOG_LEVEL": os.environ.get("POWERTOOLS_LOG_LEVEL", "INFO"),
+    }
+    engine = {
+        "WFE_DATABASE_URL": database_url,
+        "WFE_AWS_ENDPOINT_URL": cloud.url,
+        "WFE_WORK_TOPIC_ARN": cloud.topics[WORK_TOPIC],
+        "WFE_NOTICE_TOPIC_ARN": cloud.topics[NOTICE_TOPIC],
+        "WFE_SIGNING_SECRET_ARN": cloud.secret_arn,
+    }
+    return aws_settings | powertools | engine
+
+
+@contextmanager
+def _sandbox_environment(environment: dict[str, str]) -> Generator[None]:
+    """Variables of the engine's options (WFE_MAX_RETRY_COUNT and the like) stay as the user set them."""
+    before = dict(os.environ)
+    os.environ.update(environment)
+    os.environ.pop("AWS_SESSION_TOKEN", None)
+    try:
+        _forget()
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        _forget()
+
+
+def _forget() -> None:
+    container.reset()
+    aws.client.cache_clear()
+
+
+@contextmanager
+def _logging_to(path: Path) -> Generator[None]:
+    """What functions print goes to a file: the terminal is for people."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", buffering=1, encoding="utf-8") as log, redirect_stdout(cast("IO[str]", log)):
+        handler = logging.StreamHandler(log)
+        root = logging.getLogger("local")
+        root.addHandler(handler)
+        try:
+            yield
+        finally:
+            root.removeHandler(handler)
+
+
+@contextmanager
+def _listening(address: str, port: int) -> Generator[socket.socket]:
+    """Take the port before anything is started for it."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((address, port))
+            listener.listen(128)
+        except OSError as error:
+            raise LocalSetupError(
+                f"{address}:{port} cannot be listened on ({error.strerror}): stop the program that uses it, or choose another port with WFE_PORT=…"
+            ) from error
+        yield listener
+
+
+class _QuietRequestHandler(WSGIRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002  # its name in werkzeug
+        _log.debug("%s " + message, type, *args)
+
+
+@contextmanager
+def _served(app: Any, listener: socket.socket) -> Generator[str]:
+    address, port = listener.getsockname()[:2]
+    server: BaseWSGIServer = make_server(address, port, app, threaded=True, request_handler=_QuietRequestHandler, fd=listener.fileno())
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, name=f"server-{port}", daemon=True)
+    thread.start()
+    try:
+        yield f"http://{address}:{port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def _monitor_on_a_timer(api: StackApi, sandboxes: Sandboxes) -> Generator[None]:
+    """One pass an interval, through the real handler; the lease keeps two stacks on one database apart."""
+    ended = threading.Event()
+    interval = container.settings().monitor_interval_seconds
+
+    def one_pass() -> None:
+        with api.passing:
+            handler_of("monitor")(SCHEDULED, LocalContext(_ONE_PASS_SECONDS + interval))
+
+    def tick() -> None:
+        due = time.monotonic() + interval
+        while not ended.wait(max(0.0, due - time.monotonic())):
+            due += interval
+            _attempt(lambda: sandboxes.run(one_pass))
+
+    thread = threading.Thread(target=tick, name="monitor", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _attempt(call: Callable[[], object]) -> None:
+    try:
+        call()
+    except Exception:  # noqa: BLE001  # the timer outlives whatever happens in a pass
+        _log.exception("a pass of the monitor failed; the next one comes by itself")
+
+
+def end_with_signals() -> None:
+    """SIGTERM ends the stack as Ctrl-C does."""
+    import signal  # noqa: PLC0415
+
+    def interrupt(_number: int, _frame: object) -> None:
+        sys.exit(0)
+
+    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGINT, interrupt)
