@@ -19,6 +19,9 @@ TEMPLATE = page("template.yaml")
 ROUTES = [(method.upper(), path, operation["tags"][0]) for path, methods in OPENAPI["paths"].items() for method, operation in methods.items()]
 TARGETS = re.findall(r"^([a-z-]+):.*## ", page("Makefile"), re.MULTILINE)
 VARIABLES = sorted({*(PREFIX + name.upper() for name in Settings.model_fields), *re.findall(r"^\s+((?:WFE|POWERTOOLS)_\w+):", TEMPLATE, re.MULTILINE)})
+_LOCAL_SOURCE = "".join(file.read_text("utf-8") for file in sorted((ROOT / "local").glob("*.py")))
+LOCAL_VARIABLES = sorted({*re.findall(r'["\'](WFE_[A-Z_]+)["\']', _LOCAL_SOURCE), "DB", "DEMO"})
+LOCAL_ROUTES = sorted(set(re.findall(r'["\'](/_local(?:/\w+)?)["\']', _LOCAL_SOURCE)))
 METRICS = sorted(
     {
         *_ACK_METRICS.values(),
@@ -99,6 +102,21 @@ def test_every_option_is_named_with_its_variable_and_its_default(option):
 @pytest.mark.parametrize("variable", VARIABLES)
 def test_every_environment_variable_is_named(variable):
     assert f"`{variable}`" in section("docs/operations.md", "Options")
+
+
+@pytest.mark.parametrize("variable", LOCAL_VARIABLES)
+def test_every_variable_of_the_local_stack_is_named(variable):
+    assert f"`{variable}`" in page("docs/local.md") or f"`{variable}`" in section("docs/operations.md", "Options")
+
+
+@pytest.mark.parametrize("variable", re.findall(r"^# (\w+)=", page("Makefile"), re.MULTILINE))
+def test_every_variable_of_the_makefile_is_explained(variable):
+    assert f"`{variable}=" in page("CONTRIBUTING.md")
+
+
+@pytest.mark.parametrize("path", LOCAL_ROUTES)
+def test_every_local_route_is_explained(path):
+    assert re.search(rf"`[A-Z]+ {path}[?`]", page("docs/local.md"))
 
 
 @pytest.mark.parametrize("metric", METRICS)
