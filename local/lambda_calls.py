@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
+from uuid import uuid4
 
 from local.machine import LocalSetupError
 
@@ -20,7 +21,7 @@ class LocalContext:
     """What a handler uses of Lambda's context; the time really runs."""
 
     def __init__(self, seconds: float = 28.0) -> None:
-        self.aws_request_id = "local"
+        self.aws_request_id = str(uuid4())
         self._ends_at = time.monotonic() + seconds
 
     def get_remaining_time_in_millis(self) -> int:

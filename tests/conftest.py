@@ -8,6 +8,7 @@ pytest_plugins = [
     "tests.support.importing",
     "tests.support.consumers",
     "tests.support.wire",
+    "tests.support.stack",
     "tests.support.full_run",
 ]
 
