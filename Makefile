@@ -55,7 +55,7 @@ check: $(READY) $(SAM) ## format, lint, types, import contracts, coding rules, t
 
 test: $(READY) $(SAM) ## every test, on a real database that is set up by itself (DB=mysql for MySQL)
 	@$(BIN)/python -m local.database install --kind $(DB)
-	@$(BIN)/python -m pytest -n 2 $(ARGS) $(TESTS)
+	@$(BIN)/python -m pytest -n 2 $(ARGS) $(TESTS) || { echo "error: not every test passed. One alone: make test DB=$(DB) TESTS=tests/flows/test_x.py ARGS=\"-k name -x\"" >&2; exit 1; }
 
 walk: $(READY) ## a vendor's whole life through the real handlers, printed as it happens
 	@$(BIN)/python -m local.database install --kind mariadb

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import socket
 import sys
 import threading
@@ -233,10 +234,10 @@ def _attempt(call: Callable[[], object]) -> None:
 
 
 def end_with_signals() -> None:
-    """SIGTERM ends the stack as Ctrl-C does."""
-    import signal  # noqa: PLC0415
+    """SIGTERM ends the stack in order, as Ctrl-C does; a second Ctrl-C does not disturb the end."""
 
     def interrupt(_number: int, _frame: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.exit(0)
 
     signal.signal(signal.SIGTERM, interrupt)
