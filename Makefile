@@ -65,8 +65,8 @@ bench: $(READY) ## what the calls cost on this machine, a small and a large data
 	@$(BIN)/python -m local.database install --kind $(DB)
 	@$(BIN)/python benchmarks/speed.py --kind $(DB) --large $(LARGE)
 
-build: $(READY) $(SAM) ## sam build: the artifacts that are deployed
-	@$(SAM) build
+build: $(READY) $(SAM) ## sam build without Docker: the artifacts that are deployed, and their sizes
+	@$(BIN)/python -m local.build
 
 openapi: $(READY) ## write docs/openapi.json and docs/api_reference.md anew from the routes and models
 	@$(BIN)/python -m workflow_engine.entry.openapi
