@@ -17,6 +17,7 @@ PACKAGE = ROOT / "layers/workflow_engine/python/workflow_engine"
 OPENAPI = json.loads(page("docs/openapi.json"))
 TEMPLATE = page("template.yaml")
 ROUTES = [(method.upper(), path, operation["tags"][0]) for path, methods in OPENAPI["paths"].items() for method, operation in methods.items()]
+ALARMS = re.findall(r"^  (\w+):\n    Type: AWS::CloudWatch::Alarm$", TEMPLATE, re.MULTILINE)
 TARGETS = re.findall(r"^([a-z-]+):.*## ", page("Makefile"), re.MULTILINE)
 VARIABLES = sorted({*(PREFIX + name.upper() for name in Settings.model_fields), *re.findall(r"^\s+((?:WFE|POWERTOOLS)_\w+):", TEMPLATE, re.MULTILINE)})
 _LOCAL_SOURCE = "".join(file.read_text("utf-8") for file in sorted((ROOT / "local").glob("*.py")))
@@ -57,6 +58,16 @@ def test_every_notice_has_its_section_with_when_data_and_what_to_do(code):
 @pytest.mark.parametrize("code", NoticeCode)
 def test_every_notice_is_listed_with_its_kind(code):
     assert [row[1] for row in rows("docs/notices.md", code.value)] == [code.kind.value]
+
+
+@pytest.mark.parametrize("name", [*(code.value for code in NoticeCode), *ALARMS])
+def test_every_notice_and_alarm_has_its_runbook_entry_with_a_command(name):
+    text = section("docs/runbook.md", f"`{name}`")
+    assert [word for word in ("**Symptom:**", "**Look:**", "**Do:**", "```\n") if word not in text] == []
+
+
+def test_the_runbook_has_no_entry_for_what_does_not_exist():
+    assert set(re.findall(r"^### `(.+)`$", page("docs/runbook.md"), re.MULTILINE)) == {*(code.value for code in NoticeCode), *ALARMS}
 
 
 def test_every_field_of_a_notices_data_is_explained():
@@ -124,7 +135,7 @@ def test_every_metric_is_named(metric):
     assert f"`{metric}`" in section("docs/operations.md", "Metrics")
 
 
-@pytest.mark.parametrize("alarm", re.findall(r"^  (\w+Alarm):$", TEMPLATE, re.MULTILINE))
+@pytest.mark.parametrize("alarm", ALARMS)
 def test_every_alarm_has_its_row(alarm):
     assert len(rows("docs/operations.md", alarm)) == 1
 
