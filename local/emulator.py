@@ -26,6 +26,7 @@ SECONDS_AROUND_A_CALL = 20
 PORT_TRIES = 5
 _INVOCATIONS = "/2015-03-31/functions/function/invocations"
 _OK = 200
+REGION = "eu-central-1"
 # The emulator's own lines; its reports of time and memory are made up.
 _CHATTER = re.compile(r"(?:\d+ \w+ \d+ [\d:,]+ \[\w+\] \(\w+\) |START RequestId: |END RequestId: |REPORT RequestId: )")
 _RAISED = {"errorType", "errorMessage"}
@@ -130,7 +131,11 @@ def environment_of(launch: Launch, client: Path) -> dict[str, str]:
     function, task_root = launch.function, launch.build / launch.function.logical_id
     # In /opt a later layer covers an earlier one; /var/runtime comes last.
     path = [task_root, *(launch.build / layer / "python" for layer in reversed(function.layers)), client]
+    region = launch.environment.get("AWS_REGION", REGION)
     reserved = {
+        # boto3 reads the one, people the other.
+        "AWS_DEFAULT_REGION": region,
+        "AWS_REGION": region,
         "AWS_EXECUTION_ENV": f"AWS_Lambda_python{launch.target.version}",
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
         "AWS_LAMBDA_FUNCTION_NAME": function.logical_id,

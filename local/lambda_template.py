@@ -10,6 +10,7 @@ import yaml
 from local.machine import ROOT, LocalSetupError
 
 FUNCTION = "AWS::Serverless::Function"
+STACK_NAME = "workflow-engine-local"
 
 
 class _Loader(yaml.SafeLoader):
@@ -91,7 +92,8 @@ class _Values:
     """Values with the defaults of the parameters; what only AWS knows (an ARN, a host name) is empty."""
 
     def __init__(self, source: Mapping[str, Any]) -> None:
-        self._defaults = {name: str(parameter.get("Default", "")) for name, parameter in source["Parameters"].items()}
+        defaults = {name: str(parameter.get("Default", "")) for name, parameter in source["Parameters"].items()}
+        self._defaults = {"AWS::StackName": STACK_NAME, **defaults}
         self._conditions: Mapping[str, Any] = source["Conditions"]
 
     def text(self, value: Any) -> str:

@@ -3,6 +3,7 @@
 from hypothesis import settings
 
 pytest_plugins = [
+    "tests.support.artifacts",
     "tests.support.server",
     "tests.support.engine",
     "tests.support.importing",

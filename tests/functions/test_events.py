@@ -98,6 +98,10 @@ OTHER_FUNCTIONS = ("migrate/", "monitor/")
 
 @pytest.fixture
 def vendors(stack: Stack) -> Stack:
+    return submit_a_vendor(stack)
+
+
+def submit_a_vendor(stack: Stack) -> Stack:
     """A definition, a consumer, and an instance with the guids that the files name."""
     for function, case in (("import", "definition_and_policy"), ("heartbeat", "register"), ("trigger", "submit_again")):
         assert stack.http(function, read_event(function, case)).status == 200
