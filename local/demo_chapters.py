@@ -91,7 +91,7 @@ def _refused(it: Story) -> None:
     it.now_at("an event that is not allowed here")
     body = {"instance_guid": it.guids[VENDOR], "event": "RemindApprover", "actor": APPLICATION}
     answer = it.call(APPLICATION, "POST", "/v1/trigger", body)
-    it.show.line(APPLICATION, "→ trigger", f"{answer['event']['name']}: refused: {answer['reason']}", f"stays in {answer['current_state']}")
+    it.show.line(APPLICATION, "→ trigger", f"{answer['event']['name']}: refused, {answer['reason']}", f"stays in {answer['current_state']}")
     it.expect("a refusal", (False, "InvalidTransition"), (answer["applied"], answer["reason"]))
 
 
@@ -193,35 +193,36 @@ def _show_backlog(it: Story, before: int) -> None:
 CHAPTERS: tuple[Chapter, ...] = (
     Chapter(
         title="A workflow, and who must be told",
-        explanation="An operator imports states, events and a policy as JSON. Two services register: registry gets its events "
-        "over HTTPS, audit through an SQS queue; each gets a signing key of its own.",
+        explanation="An operator imports states, events and a policy as JSON, and two services register to be told: "
+        "registry over HTTPS, audit through an SQS queue, each with a signing key of its own.",
         play=_set_up,
     ),
     Chapter(
         title="One event",
-        explanation="The portal raises an event. The engine checks it, moves the vendor, commits, and only then tells every "
-        "consumer, which answers in two stages: Delivered (I have it) and Processed (I am done).",
+        explanation="The portal raises an event: the engine checks it, moves the vendor, commits, and only then tells "
+        "everybody of the transition and of the hook (work that the policy attaches to the new state); they answer "
+        "Delivered (I have it) and Processed (I am done).",
         play=_one_event,
     ),
     Chapter(
         title="An answer that does not come",
-        explanation="registry receives the next event and keeps silent. The engine sends it again, the same bytes, to registry alone, until it answers.",
+        explanation="registry receives the next event and keeps silent, so the engine sends it the same bytes again, and to nobody else, until it answers.",
         play=_resend,
     ),
     Chapter(
         title="Everybody processed, nobody moved",
-        explanation="A second vendor is told, acknowledged, and forgotten: no error anywhere, and yet nothing happens. After a day the engine says so.",
+        explanation="A second vendor is announced, acknowledged and forgotten: no error anywhere, and yet nothing happens; after a day the engine says so.",
         play=_forgotten,
     ),
     Chapter(
         title="A timeout",
-        explanation="The policy gives validation two days. Then the engine raises the event itself, through the same door as everybody else.",
+        explanation="The policy gives validation two days; then the engine raises the event itself, through the same door as everybody else.",
         play=_timeout,
     ),
     Chapter(
         title="A consumer that is away",
-        explanation="audit stops beating while the vendor goes on to its account. Nothing is sent to audit and no attempt is "
-        "used up; after its first beat it gets everything, in order.",
+        explanation="audit stops beating while the vendor goes on to its account: nothing is sent to it, no attempt is used "
+        "up, and after its first beat it gets everything, in order.",
         play=_away,
     ),
     Chapter(

@@ -57,7 +57,8 @@ def _get(target: str) -> str:
 
 def _send(target: str, body: str) -> str:
     """The new line after the answer keeps the next prompt off it."""
-    return f"curl -s {target} -d \\\n  '{body}'; echo"
+    line = f"curl -s {target} -d '{body}'; echo"
+    return line if len(line) <= WIDTH else line.replace(" -d ", " -d \\\n  ")
 
 
 def show_what_to_try(it: Story, url: str) -> None:
