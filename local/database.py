@@ -13,9 +13,11 @@ from typing import get_args
 import pymysql
 
 from local.database_instance import DatabaseServer, Launch, running_in, start, stop, stop_detached
-from local.database_programs import TITLES, Kind, ensure_program
+from local.database_ports import BIND, bind_address
+from local.database_programs import TITLES, Kind
 from local.database_settings import Profile
 from local.database_url import DatabaseUrl
+from local.database_ways import ensure_program
 from local.machine import LOCAL, LocalSetupError, say
 
 SERVERS = LOCAL / "servers"
@@ -26,7 +28,8 @@ GIVEN = "WFE_DATABASE_URL"
 def running_server(kind: Kind = "mariadb", profile: Profile = "durable", directory: Path | None = None, port: int | None = None) -> Generator[DatabaseServer]:
     """Run a private server for the time of the block; it ends with this process, however that ends.
 
-    A given directory keeps its data, without one the data is gone afterwards. WFE_DATABASE_URL, when set, names the server to use instead.
+    A given directory keeps its data, without one the data is gone afterwards. WFE_DATABASE_URL, when set, names the server to use instead;
+    WFE_BIND, the address that a private one listens on.
     """
     if text := os.environ.get(GIVEN):
         yield given_server(text)
@@ -34,7 +37,7 @@ def running_server(kind: Kind = "mariadb", profile: Profile = "durable", directo
     program = ensure_program(kind)
     folder = directory or _scratch_folder(kind)
     try:
-        started = start(Launch(program=program, directory=folder, profile=profile, port=port, scratch=directory is None))
+        started = start(Launch(program=program, directory=folder, profile=profile, address=bind_address(), port=port, scratch=directory is None))
         try:
             yield started.server
         finally:
@@ -72,7 +75,8 @@ def _start(options: argparse.Namespace) -> str:
     if running := running_in(folder):
         say(f"{TITLES[running.kind]} {running.version} already runs, process {running.pid}")
         return running.url
-    launch = Launch(program=ensure_program(options.kind), directory=folder, profile=options.profile, port=options.port, detached=True)
+    program, address = ensure_program(options.kind), bind_address()
+    launch = Launch(program=program, directory=folder, profile=options.profile, address=address, port=options.port, detached=True)
     server = start(launch).server
     say(f"{launch.program.title} runs in {folder}, process {server.pid}")
     return server.url
@@ -106,7 +110,8 @@ COMMANDS = {
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m local.database", description=f"A private database server under .local/. {GIVEN}, when set, is used instead."
+        prog="python -m local.database",
+        description=f"A private database server under .local/. {GIVEN}, when set, is used instead; {BIND} is what it listens on.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, (action, help_text) in COMMANDS.items():

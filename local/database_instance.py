@@ -3,9 +3,9 @@
 import json
 import os
 import secrets
+import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,7 +18,8 @@ from typing import IO
 import pymysql
 
 from local import guard
-from local.database_programs import Kind, ServerProgram, as_user
+from local.database_ports import LOOPBACK, check_port, free_port, reached_at
+from local.database_programs import Kind, Seat, ServerProgram
 from local.database_settings import BY_KIND, BY_PROFILE, COMMON, DATABASE, INIT, USER, Profile
 from local.database_url import DatabaseUrl
 from local.machine import LOCAL, LocalSetupError, exclusive, last_lines, take_lock
@@ -26,13 +27,17 @@ from local.machine import LOCAL, LocalSetupError, exclusive, last_lines, take_lo
 SECONDS_TO_START = 60
 SECONDS_TO_ANSWER = 2
 PORT_TRIES = 5
+PORT_TAKEN = ("already in use", "already allocated")
 
 # Detached servers are meant to outlive us; Python warns of a child that is forgotten while it runs.
 OUTLIVING: list["subprocess.Popen[bytes]"] = []
 
 FAILED = """{title} {reason}. Its log ({directory}) ends with:
 {log}
-If the data folder is broken or was made by another version, delete {directory} and start again: its data is lost, everything else is made anew."""
+If the data folder is broken or was made by another version, delete {directory} (its data is lost) and {template}, and start again: both are made anew."""
+
+UNUSABLE = """the server's folder {directory} cannot be used: {error}
+Make it yours and see that its disk has room, or delete it (its data is lost), and start again"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +58,7 @@ class Launch:
     program: ServerProgram
     directory: Path
     profile: Profile = "durable"
+    address: str = LOOPBACK
     port: int | None = None
     detached: bool = False
     scratch: bool = False
@@ -66,11 +72,14 @@ class Started:
 
 def start(launch: Launch) -> Started:
     """Start the server and return when it has answered a query."""
-    launch.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for _ in range(PORT_TRIES):
-        started = _try_start(launch, launch.port or free_port())
-        if started:
-            return started
+    try:
+        launch.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for _ in range(PORT_TRIES):
+            started = _try_start(launch, launch.port or free_port(launch.address))
+            if started:
+                return started
+    except OSError as error:
+        raise LocalSetupError(UNUSABLE.format(directory=launch.directory, error=error)) from error
     raise LocalSetupError(f"{launch.program.title} found no free port in {PORT_TRIES} tries: try again")
 
 
@@ -109,29 +118,14 @@ def running_in(directory: Path) -> DatabaseServer | None:
     return DatabaseServer(**json.loads(note.read_text()))
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _port_is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
-
-
 def _try_start(launch: Launch, port: int) -> Started | None:
     """Start the server on the port; None when somebody took a port of our own choice in between."""
-    if launch.port and not _port_is_free(port):
-        raise LocalSetupError(f"port {port} is in use: choose another one or stop the program that listens there")
-    url = DatabaseUrl(user=USER, password=secrets.token_hex(16), host="127.0.0.1", port=port, name=DATABASE)
+    if launch.port:
+        check_port(launch.address, port)
+    url = DatabaseUrl(user=USER, password=secrets.token_hex(16), host=reached_at(launch.address), port=port, name=DATABASE)
     with _locked(launch.directory) as lock:
         _prepare_data(launch)
+        _forget_container(launch)
         _write_private(launch.directory / "init.sql", INIT.format(database=DATABASE, user=USER, password=url.password))
         process = _spawn(launch, port, lock)
     server = DatabaseServer(kind=launch.program.kind, version=launch.program.version, url=str(url), directory=str(launch.directory), pid=process.pid)
@@ -142,10 +136,16 @@ def _try_start(launch: Launch, port: int) -> Started | None:
             cleanup.pop_all()
             return Started(server=server, process=process)
         log = _log(launch.directory)
-        if launch.port is None and "already in use" in log:
+        if launch.port is None and any(words in log for words in PORT_TAKEN):
             return None
         reason = f"did not answer within {SECONDS_TO_START} s" if process.poll() is None else "stopped while starting"
-        raise LocalSetupError(FAILED.format(title=launch.program.title, reason=reason, directory=launch.directory, log=last_lines(log)))
+        raise LocalSetupError(
+            FAILED.format(title=launch.program.title, reason=reason, directory=launch.directory, log=last_lines(log), template=_template(launch.program))
+        )
+
+
+def _template(program: ServerProgram) -> Path:
+    return LOCAL / program.kind / f"template-{program.version}"
 
 
 @contextmanager
@@ -162,7 +162,7 @@ def _prepare_data(launch: Launch) -> None:
     data, program = launch.directory / "data", launch.program
     if data.exists():
         return
-    template = LOCAL / program.kind / f"template-{program.version}"
+    template = _template(program)
     with exclusive(LOCAL / program.kind / "template.lock"):
         if not template.is_dir():
             fresh = template.with_name("template.part")
@@ -175,6 +175,12 @@ def _prepare_data(launch: Launch) -> None:
     part.rename(data)
 
 
+def _forget_container(launch: Launch) -> None:
+    """Whoever holds the folder's lock is its only server: a container of its name was left by a client that was killed."""
+    if launch.program.removal:
+        guard.remove([*launch.program.removal(launch.directory)])
+
+
 def _write_private(path: Path, text: str) -> None:
     path.touch(mode=0o600)
     path.write_text(text)
@@ -182,28 +188,30 @@ def _write_private(path: Path, text: str) -> None:
 
 def server_command(launch: Launch, port: int) -> list[str]:
     folder = launch.directory
-    # Relative to the data folder: the path of a socket may have no more than about a hundred characters.
+    start = launch.program.command(Seat(directory=folder, address=launch.address, port=port))
     files = [
         f"--datadir={folder / 'data'}",
-        "--socket=../server.sock",
         f"--pid-file={folder / 'server.pid'}",
         f"--log-error={folder / 'error.log'}",
         f"--init-file={folder / 'init.sql'}",
     ]
-    return [*launch.program.command, *as_user(), *files, f"--port={port}", *COMMON, *BY_KIND[launch.program.kind], *BY_PROFILE[launch.profile]]
+    return [*start, *files, f"--port={port}", *COMMON, *BY_KIND[launch.program.kind], *BY_PROFILE[launch.profile]]
 
 
 def _spawn(launch: Launch, port: int, lock: IO[str]) -> "subprocess.Popen[bytes]":
     """Start the server, or its guard, in a session of its own: Ctrl-C reaches us, and we end it in order."""
     command = server_command(launch, port)
-    (launch.directory / "error.log").unlink(missing_ok=True)
+    # We hold the folder: the note beside the socket is of a server that was killed, and its process id may be somebody else's by now.
+    for stale in ("error.log", "server.sock.lock"):
+        (launch.directory / stale).unlink(missing_ok=True)
     with (launch.directory / "start.log").open("w") as log:
         if launch.detached:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, pass_fds=[lock.fileno()])
             OUTLIVING.append(process)
             return process
         remove = ["--remove", str(launch.directory)] if launch.scratch else []
-        guarded = [sys.executable, "-I", guard.__file__, *remove, "--", *command]
+        removal = ["--removal", shlex.join(launch.program.removal(launch.directory))] if launch.program.removal else []
+        guarded = [sys.executable, "-I", guard.__file__, *remove, *removal, "--", *command]
         return subprocess.Popen(guarded, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True, pass_fds=[lock.fileno()])
 
 

@@ -10,7 +10,6 @@ USER = "wfe"
 DATABASE = "wfe"
 
 COMMON = (
-    "--bind-address=127.0.0.1",
     "--skip-name-resolve",
     "--skip-log-bin",
     "--character-set-server=utf8mb4",

@@ -23,6 +23,8 @@ SERVER_FOLDERS = (
     "/opt/homebrew/bin",
     "/opt/homebrew/opt/mariadb/bin",
     "/opt/homebrew/opt/mysql/bin",
+    "/usr/local/opt/mariadb/bin",
+    "/usr/local/opt/mysql/bin",
 )
 
 
@@ -37,18 +39,34 @@ def say(text: str) -> None:
 
 def find_command(*names: str) -> str | None:
     """Return the first of the named programs that this machine has."""
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *SERVER_FOLDERS])
-    return next((found for name in names if (found := shutil.which(name, path=path))), None)
+    return next(iter(find_commands(*names)), None)
+
+
+def find_commands(*names: str) -> list[str]:
+    """Return every program of these names: what comes first on PATH may be of the other kind."""
+    folders = dict.fromkeys([*os.environ.get("PATH", os.defpath).split(os.pathsep), *SERVER_FOLDERS])
+    return [found for name in names for folder in folders if folder and (found := shutil.which(name, path=folder))]
 
 
 def run(command: Sequence[str], env: dict[str, str] | None = None) -> str:
     """Run a command to its end and return what it printed; a failure shows the end of it."""
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=env, check=False
-    )
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=env, check=False
+        )
+    except OSError as error:
+        raise LocalSetupError(f"`{command[0]}` cannot be run: {error.strerror}") from error
     if done.returncode:
         raise LocalSetupError(f"`{' '.join(command)}` failed with exit code {done.returncode}:\n{last_lines(done.stdout)}")
     return done.stdout
+
+
+def run_shown(command: Sequence[str], env: dict[str, str] | None = None) -> None:
+    """Run a command that takes long and shows its own progress; what it complains about is kept for the error."""
+    # To the file of standard error itself: a terminal there gets the moving bars.
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, stderr=subprocess.PIPE, text=True, errors="replace", env=env, check=False)
+    if done.returncode:
+        raise LocalSetupError(f"`{' '.join(command)}` failed with exit code {done.returncode}:\n{last_lines(done.stderr)}")
 
 
 def last_lines(text: str, count: int = 12) -> str:
@@ -84,16 +102,26 @@ def privilege() -> list[str] | None:
     return [sudo, "-n"] if sudo and allowed else None
 
 
-def apt_install(prefixes: Sequence[str]) -> None:
+def apt_install(title: str, prefixes: Sequence[str]) -> None:
     """Install the newest package of each name, with or without a version behind it (mariadb-server-core, mariadb-server-core-10.6)."""
     prefix = privilege()
     if prefix is None or not find_command("apt-get"):
         raise LocalSetupError("no apt-get, or neither root nor a sudo that asks nothing")
+    say(f"{title}: installing the server's programs (no system service)")
     apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "-q", "-o", "DPkg::Lock::Timeout=300"]
     run([*apt, "update"])
     known = run(["apt-cache", "pkgnames"]).split()
     # MariaDB's and MySQL's packages exclude each other: never take away what the machine has.
     run([*apt, "install", "--no-install-recommends", "--no-remove", *(newest_package(name, known) for name in prefixes)])
+
+
+def brew_install(title: str, formula: str) -> None:
+    """Install the programs of a formula: no service, and no data folder outside this project."""
+    brew = find_command("brew")
+    if not brew:
+        raise LocalSetupError("there is no brew command")
+    say(f"{title}: installing it with Homebrew (no service)")
+    run_shown([brew, "install", "--skip-post-install", formula], env={**os.environ, "HOMEBREW_NO_AUTO_UPDATE": "1", "NONINTERACTIVE": "1"})
 
 
 def newest_package(prefix: str, names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -12,10 +13,13 @@ from pathlib import Path
 import pymysql
 import pytest
 
-from local import database, database_instance, machine
+from local import database, database_instance, database_ways, machine
 from local.database import main, running_server
-from local.database_programs import OLDEST
+from local.database_instance import Launch, server_command
+from local.database_ports import EVERYWHERE, bind_address, free_port, reached_at
+from local.database_programs import TITLES
 from local.database_url import DatabaseUrl
+from local.database_ways import ensure_program
 from local.machine import ROOT, LocalSetupError
 
 PARENT = """
@@ -31,6 +35,7 @@ with running_server(sys.argv[1], "fast") as server:
 def kind(monkeypatch):
     """The kind of server this run is about; the tests start their own, whatever server the run was given."""
     monkeypatch.delenv("WFE_DATABASE_URL", raising=False)
+    monkeypatch.delenv("WFE_BIND", raising=False)
     return os.environ.get("DB") or "mariadb"
 
 
@@ -136,34 +141,128 @@ def test_a_port_in_use_is_named(kind, tmp_path):
 
 def test_a_port_lost_in_between_is_replaced_by_another(kind, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        ports = iter([taken.getsockname()[1], database_instance.free_port()])
-        monkeypatch.setattr(database_instance, "free_port", lambda: next(ports))
+        ports = iter([taken.getsockname()[1], free_port()])
+        monkeypatch.setattr(database_instance, "free_port", lambda _address: next(ports))
         with running_server(kind, "fast") as server:
             assert answers(server.url)
+
+
+def test_a_server_listens_where_it_is_told_to(kind, monkeypatch):
+    monkeypatch.setenv("WFE_BIND", EVERYWHERE)
+    with running_server(kind, "fast") as server:
+        url = DatabaseUrl.parse(server.url)
+        assert (url.host, url.execute("SELECT @@bind_address")) == ("127.0.0.1", EVERYWHERE)
+
+
+def test_without_a_word_a_server_listens_on_the_loopback_alone(kind, monkeypatch, tmp_path):
+    monkeypatch.setenv("WFE_BIND", "")
+    launch = Launch(program=ensure_program(kind), directory=tmp_path, address=bind_address())
+    said = [word for word in server_command(launch, 3307) if word.startswith("--bind-address=") or word.endswith(":3307:3307")]
+    assert said in (["--bind-address=127.0.0.1"], ["127.0.0.1:3307:3307", f"--bind-address={EVERYWHERE}"])
+
+
+def test_an_address_names_the_place_that_both_sides_reach():
+    assert (reached_at("172.17.0.1"), reached_at(EVERYWHERE), reached_at("127.0.0.1")) == ("172.17.0.1", "127.0.0.1", "127.0.0.1")
+
+
+@pytest.mark.parametrize("port", [None, 13306])
+def test_an_address_of_another_machine_is_refused_by_name(kind, monkeypatch, tmp_path, port):
+    monkeypatch.setenv("WFE_BIND", "203.0.113.7")
+    with (
+        pytest.raises(LocalSetupError, match=r"nothing can listen on 203\.0\.113\.7, which WFE_BIND names"),
+        running_server(kind, directory=tmp_path, port=port),
+    ):
+        pass
+
+
+def test_a_folder_that_is_none_says_what_to_do(kind, tmp_path):
+    (tmp_path / "data").write_text("a file")
+    (tmp_path / "file").write_text("another")
+    with pytest.raises(LocalSetupError, match=r"stopped while starting"), running_server(kind, "fast", directory=tmp_path):
+        pass
+    with pytest.raises(LocalSetupError, match=r"(?s)cannot be used: .*or delete it"), running_server(kind, "fast", directory=tmp_path / "file"):
+        pass
 
 
 def test_a_broken_data_folder_shows_the_log_and_what_to_delete(kind, tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "ibdata1").write_bytes(b"not a table space")
     with (
-        pytest.raises(LocalSetupError, match=r"(?s)stopped while starting.*\[ERROR\].*delete .* and start again"),
+        pytest.raises(LocalSetupError, match=r"(?s)stopped while starting.*\[ERROR\].*delete .*its data is lost.* and .*template-.*, and start again"),
         running_server(kind, "fast", directory=tmp_path),
     ):
         pass
 
 
-def test_a_missing_program_that_cannot_be_installed_says_what_to_do(kind, monkeypatch, tmp_path):
+@pytest.fixture
+def bare(monkeypatch, tmp_path):
+    """A machine with nothing but what the test puts into the folder."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(machine, "SERVER_FOLDERS", ())
-    monkeypatch.setattr("local.database_programs.MYSQL_ROOT", tmp_path / "mysql")
-    with pytest.raises(LocalSetupError, match=r"(?s)is not on this machine.*apt-get install.*WFE_DATABASE_URL=mysql://"), running_server(kind):
+    monkeypatch.setattr(database_ways, "MYSQL_ROOT", tmp_path / "mysql")
+    monkeypatch.setattr(database_ways, "LOCAL", tmp_path)
+    return tmp_path
+
+
+def put(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_missing_program_that_cannot_be_brought_here_says_why_and_what_to_do(kind):
+    ways = r"this machine: there is no .*packages: .*Homebrew: there is no brew command.*Docker: there is no docker command"
+    actions = r"apt-get install.*install Docker.*WFE_DATABASE_URL=mysql://"
+    with pytest.raises(LocalSetupError, match=f"(?s)no {TITLES[kind]} that works is on this machine.*{ways}.*{actions}"), running_server(kind):
         pass
 
 
-def test_a_program_that_is_too_old_is_refused(kind, monkeypatch):
-    monkeypatch.setitem(OLDEST, kind, (99, 0))
-    with pytest.raises(LocalSetupError, match=r"is too old, 99\.0 is the oldest that works"), running_server(kind):
+def test_a_program_that_is_too_old_is_refused(kind, bare):
+    put(bare / "mysqld", f"echo mysqld Ver 5.5.1{'-MariaDB' if kind == 'mariadb' else ''} for Linux")
+    put(bare / "mariadb-install-db", "true")
+    with pytest.raises(LocalSetupError, match=r"5\.5\.1 is too old, \d+\.\d is the oldest that works"), running_server(kind):
         pass
+
+
+def test_a_server_without_the_program_that_fills_its_folder_is_said_to_be_incomplete(bare):
+    put(bare / "mariadbd", "echo mariadbd Ver 10.11.1-MariaDB for Linux")
+    with pytest.raises(LocalSetupError, match=r"mariadbd is there, but mariadb-install-db is not"):
+        ensure_program("mariadb")
+
+
+@pytest.mark.parametrize("script", ["echo no library >&2; exit 127", ""])
+def test_a_program_that_does_not_run_is_left_aside_with_its_reason(bare, script, capsys):
+    put(bare / "mysqld", script)
+    if not script:
+        (bare / "mysqld").write_bytes(b"\x7fELF, broken")
+    with pytest.raises(LocalSetupError, match="there is no mysqld"):
+        ensure_program("mysql")
+    assert re.search(r"mysqld is left aside: .*(exit code 127|cannot be run)", capsys.readouterr().err)
+
+
+def test_a_server_of_the_other_kind_that_comes_first_on_the_path_is_passed_over(bare, monkeypatch):
+    for folder, version in {"first": "11.4.2-MariaDB", "second": "8.4.3"}.items():
+        (bare / folder).mkdir()
+        put(bare / folder / "mysqld", f"echo mysqld Ver {version} for Linux")
+    put(bare / "first" / "mariadb-install-db", "true")
+    monkeypatch.setenv("PATH", f"{bare / 'first'}{os.pathsep}{bare / 'second'}")
+    assert (ensure_program("mariadb").title, ensure_program("mysql").title) == ("MariaDB 11.4.2", "MySQL 8.4.3")
+
+
+@pytest.mark.parametrize(("formula", "version", "title"), [("mariadb", "11.8.2-MariaDB", "MariaDB 11.8.2"), ("mysql", "9.7.1", "MySQL 9.7.1")])
+def test_homebrew_brings_the_programs_without_a_service(bare, capfd, formula, version, title):
+    (bare / "poured").mkdir()
+    put(bare / "poured" / "mysqld", f"echo mysqld Ver {version} for macos")
+    put(bare / "poured" / "mariadb-install-db", "true")
+    put(bare / "brew", f'echo "==> Pouring $*"\n/bin/cp {bare}/poured/* {bare}')
+    assert ensure_program(formula).title == title
+    assert f"==> Pouring install --skip-post-install {formula}\n" in capfd.readouterr().err
+
+
+def test_what_homebrew_complains_about_is_told(bare):
+    put(bare / "brew", "echo Error: no bottle available >&2; exit 1")
+    with pytest.raises(LocalSetupError, match=r"(?s)Homebrew: .*exit code 1:.*no bottle available.*Docker: there is no docker"):
+        ensure_program("mariadb")
 
 
 def test_a_given_server_is_used_as_it_is(database_server, monkeypatch):
@@ -174,7 +273,7 @@ def test_a_given_server_is_used_as_it_is(database_server, monkeypatch):
 
 
 def test_a_given_server_that_is_silent_is_named_without_its_password(monkeypatch):
-    monkeypatch.setenv("WFE_DATABASE_URL", f"mysql://me:hush@127.0.0.1:{database_instance.free_port()}/wfe")
+    monkeypatch.setenv("WFE_DATABASE_URL", f"mysql://me:hush@127.0.0.1:{free_port()}/wfe")
     with pytest.raises(LocalSetupError, match=r"WFE_DATABASE_URL names \(127\.0\.0\.1:\d+\) does not answer") as error, running_server():
         pass
     assert "hush" not in str(error.value)
