@@ -27,7 +27,12 @@ METRICS = sorted(
     {
         *_ACK_METRICS.values(),
         *_MONITOR_METRICS,
-        *re.findall(r'(?:count|measure_seconds)\("(\w+)"', "".join(file.read_text("utf-8") for file in (PACKAGE / "entry").glob("*.py"))),
+        *(
+            name
+            for file in (PACKAGE / "entry").glob("*.py")
+            for call in re.findall(r"(?:count|measure_seconds)\((.*)\)", file.read_text("utf-8"))
+            for name in re.findall(r'"([A-Z]\w+)"', call)
+        ),
     }
 )
 TABLES = sorted(re.findall(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+)", "".join(file.read_text("utf-8") for file in (ROOT / "sql").glob("*.sql")), re.MULTILINE))
