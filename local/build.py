@@ -19,24 +19,32 @@ _MAX_UNZIPPED_MB = 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """A finished build, and the Python it was made for."""
+
+    target: Target
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
     name: str
     files: int
     size: int
 
 
-def ensure_build(target: Target) -> Path:
-    """Return the folder of the target's build, made anew when it is missing or the sources have changed."""
+def ensure_build(target: Target) -> Build:
+    """Return the target's build, made anew when it is missing or the sources have changed."""
     with exclusive(LOCAL / "build.lock"):
         if not is_fresh(target.folder):
             say(f"sam build for Python {target.version}: {'the sources have changed' if target.folder.is_dir() else 'there is none yet'}")
             build(target, target.folder)
-    return target.folder
+    return Build(target=target, folder=target.folder)
 
 
 def build(target: Target, folder: Path) -> str:
     """Build everything into the folder; returns what is worth telling of SAM's output."""
-    before = _fingerprint()
+    before = fingerprint()
     given = {} if target.deployed else {"WFE_BUILD_PYTHON": target.python}
     command = [sam_program(), "build", "--template-file", str(ROOT / "template.yaml"), "--build-dir", str(folder)]
     output = run(command, {**outer_environment(), "SAM_CLI_TELEMETRY": "0", **given})
@@ -46,7 +54,7 @@ def build(target: Target, folder: Path) -> str:
 
 def is_fresh(folder: Path) -> bool:
     stamp = folder / _STAMP
-    return stamp.is_file() and stamp.read_text() == _fingerprint()
+    return stamp.is_file() and stamp.read_text() == fingerprint()
 
 
 def sam_program() -> str:
@@ -56,12 +64,12 @@ def sam_program() -> str:
     return str(program)
 
 
-def _fingerprint() -> str:
+def fingerprint(root: Path = ROOT) -> str:
     """One value for the names and contents of all sources."""
     digest = hashlib.sha256()
-    for path in sorted(file for name in SOURCES for file in _files(ROOT / name)):
+    for path in sorted(file for name in SOURCES for file in _files(root / name)):
         content = path.read_bytes()
-        digest.update(f"{path.relative_to(ROOT)}\0{len(content)}\0".encode() + content)
+        digest.update(f"{path.relative_to(root)}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
 

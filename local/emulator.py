@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from local import guard
-from local.build import sam_program
-from local.lambda_target import Target, architecture, runtime_client
+from local.build import Build, sam_program
+from local.lambda_target import architecture, runtime_client
 from local.lambda_template import LambdaFunction
 from local.machine import LocalSetupError, last_lines
 
@@ -35,11 +35,10 @@ _RAISED_MORE = _RAISED | {"stackTrace", "requestId"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """A function of a build, for the target it was built for; `environment` is put over the template's variables, `on_line` gets the function's log."""
+    """A function of a build; `environment` is put over the template's variables, `on_line` gets the function's log."""
 
     function: LambdaFunction
-    build: Path
-    target: Target
+    build: Build
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     on_line: Callable[[str], object] = lambda _line: None
 
@@ -88,7 +87,7 @@ def outcome_of(status: int, text: str) -> Outcome:
 @contextmanager
 def running_emulator(launch: Launch) -> Generator[Emulator]:
     """Run the function's sandbox for the time of the block; it ends with this process, however that ends."""
-    program, client, said = emulator_program(), runtime_client(launch.target), ""
+    program, client, said = emulator_program(), runtime_client(launch.build.target), ""
     for _ in range(PORT_TRIES):
         ports = _free_ports()
         process = _spawn(launch, _command(program, launch, ports), environment_of(launch, client))
@@ -122,21 +121,21 @@ def emulator_program() -> str:
 
 def _command(program: str, launch: Launch, ports: tuple[int, int]) -> list[str]:
     # -S: what happens to be installed for this interpreter must not stand in for what a layer forgot.
-    runtime = [launch.target.python, "-S", "-m", "awslambdaric", launch.function.handler]
+    runtime = [launch.build.target.python, "-S", "-m", "awslambdaric", launch.function.handler]
     return [program, "--runtime-interface-emulator-address", f"127.0.0.1:{ports[0]}", "--runtime-api-address", f"127.0.0.1:{ports[1]}", *runtime]
 
 
 def environment_of(launch: Launch, client: Path) -> dict[str, str]:
     """Nothing of this shell: what the template declares, what the stack adds, and what Lambda itself sets."""
-    function, task_root = launch.function, launch.build / launch.function.logical_id
+    function, task_root = launch.function, launch.build.folder / launch.function.logical_id
     # In /opt a later layer covers an earlier one; /var/runtime comes last.
-    path = [task_root, *(launch.build / layer / "python" for layer in reversed(function.layers)), client]
+    path = [task_root, *(launch.build.folder / layer / "python" for layer in reversed(function.layers)), client]
     region = launch.environment.get("AWS_REGION", REGION)
     reserved = {
         # boto3 reads the one, people the other.
         "AWS_DEFAULT_REGION": region,
         "AWS_REGION": region,
-        "AWS_EXECUTION_ENV": f"AWS_Lambda_python{launch.target.version}",
+        "AWS_EXECUTION_ENV": f"AWS_Lambda_python{launch.build.target.version}",
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
         "AWS_LAMBDA_FUNCTION_NAME": function.logical_id,
         "AWS_LAMBDA_FUNCTION_TIMEOUT": str(function.timeout_seconds),
@@ -183,7 +182,7 @@ def _spawn(launch: Launch, command: list[str], environment: dict[str, str]) -> "
     """In a session of its own: Ctrl-C reaches us, and we end it. The guard ends it also when we are killed."""
     return subprocess.Popen(
         [sys.executable, "-I", guard.__file__, "--", *command],
-        cwd=launch.build / launch.function.logical_id,
+        cwd=launch.build.folder / launch.function.logical_id,
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from typing import Any, cast
 
-from local.build import ensure_build
+from local.build import Build, ensure_build
 from local.emulator import Launch, Outcome, running_emulator
 from local.lambda_target import Target, deployed_target, host_target
 from local.lambda_template import LambdaFunction, lambda_template
@@ -54,7 +54,7 @@ def choose_target() -> Target:
 @contextmanager
 def stack_environment(settings: StackSettings) -> Generator[dict[str, str]]:
     """What a function needs to work against the stack that runs on the port, or one that is started for this call."""
-    if environment := _running_environment(settings):
+    if environment := running_environment(settings):
         say(f"the stack on port {settings.port} is used")
         yield environment
         return
@@ -65,7 +65,7 @@ def stack_environment(settings: StackSettings) -> Generator[dict[str, str]]:
         yield stack.environment
 
 
-def _running_environment(settings: StackSettings) -> dict[str, str] | None:
+def running_environment(settings: StackSettings) -> dict[str, str] | None:
     connection = HTTPConnection(settings.address, settings.port, timeout=_ASKING_SECONDS)
     try:
         connection.request("GET", "/_local")
@@ -92,23 +92,20 @@ def _replay(url: str, event: dict[str, Any]) -> None:
         connection.close()
 
 
-def invoke(function: LambdaFunction, event: bytes) -> Outcome:
+def invoke(function: LambdaFunction, event: bytes, build: Build | None = None) -> Outcome:
     """Build if needed, run the function once, show its log, end everything."""
-    target = choose_target()
-    build = ensure_build(target)
+    built = build or ensure_build(choose_target())
     with stack_environment(StackSettings.from_environment()) as environment:
         # An option that is set in this shell counts, as it does for the stack.
         options = {name: os.environ[name] for name in function.environment if name in os.environ}
-        launch = Launch(
-            function=function,
-            build=build,
-            target=target,
-            environment={**options, **environment},
-            on_line=lambda line: print(line, file=sys.stderr, flush=True),
-        )
+        launch = Launch(function=function, build=built, environment={**options, **environment}, on_line=_show)
         with running_emulator(launch) as emulator:
             say(f"{function.logical_id} is called; it has {function.timeout_seconds} s")
             return emulator.invoke(event)
+
+
+def _show(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _arguments(given: list[str] | None) -> argparse.Namespace:
@@ -122,13 +119,12 @@ def _end_on_sigterm(_number: int, _frame: object) -> None:
     sys.exit(_TERMINATED)
 
 
-def main(given: list[str] | None = None) -> int:
+def main(given: list[str] | None = None, build: Build | None = None) -> int:
     """Print the function's answer and return 0; 1 when it failed, 2 when it could not be called."""
     options = _arguments(given)
-    signal.signal(signal.SIGTERM, _end_on_sigterm)
     try:
         function = lambda_template().function(options.function)
-        outcome = invoke(function, read_event(function, options.event))
+        outcome = invoke(function, read_event(function, options.event), build)
     except LocalSetupError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -143,4 +139,5 @@ def main(given: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _end_on_sigterm)
     sys.exit(main())

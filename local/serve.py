@@ -21,6 +21,8 @@ def main() -> int:
     except LocalSetupError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 0
     return 0
 
 

@@ -4,18 +4,16 @@ import logging
 import os
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, cast
-
-from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+from typing import Any, cast
 
 from local.cloud import NOTICE_TOPIC, REGION, WORK_TOPIC, LocalCloud
+from local.database_ports import BIND, LOOPBACK, reached_at
 from local.database_programs import Kind
 from local.gateway import ACCOUNT
 from local.lambda_calls import LocalContext, handler_of
@@ -23,6 +21,8 @@ from local.machine import LOCAL, LocalSetupError, say
 from local.sandboxes import Sandboxes
 from local.stack_api import StackApi
 from local.stack_database import prepared_database
+from local.stack_log import logging_to
+from local.web_server import listening, served
 from workflow_engine.adapters import aws
 from workflow_engine.entry import container
 
@@ -43,7 +43,7 @@ class StackSettings:
     port: int = DEFAULT_PORT
     kind: Kind = "mariadb"
     keep: bool = False
-    address: str = "127.0.0.1"
+    address: str = LOOPBACK
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "StackSettings":
@@ -53,7 +53,7 @@ class StackSettings:
         if kind not in {"mariadb", "mysql"}:
             raise LocalSetupError(f"DB={kind} is not known: take mariadb or mysql")
         keep = environment.get("WFE_KEEP", "") not in {"", "0"}
-        return cls(port=int(port), kind=cast("Kind", kind), keep=keep, address=environment.get("WFE_BIND") or "127.0.0.1")
+        return cls(port=int(port), kind=cast("Kind", kind), keep=keep, address=environment.get(BIND) or LOOPBACK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,17 +77,17 @@ class Stack:
 def running_stack(settings: StackSettings) -> Generator[Stack]:
     """Run the stack for the time of the block; afterwards nothing of it is left but a kept database."""
     with ExitStack() as cleanup:
-        listener = cleanup.enter_context(_listening(settings.address, settings.port))
+        listener = cleanup.enter_context(listening(settings.address, settings.port))
         port = int(listener.getsockname()[1])
         database_url = cleanup.enter_context(prepared_database(settings.kind, f"serve-{port}" if settings.keep else None))
         say("SNS, SQS and Secrets Manager: starting (moto)")
         cloud = LocalCloud()
         cleanup.callback(cloud.close)
-        cloud.open_at(cleanup.enter_context(_served(cloud, cleanup.enter_context(_listening(settings.address, 0)))))
+        cloud.open_at(cleanup.enter_context(served(cloud, cleanup.enter_context(listening(settings.address, 0)))))
         log = LOCAL / "logs" / f"serve-{port}.log"
         environment = _environment(cloud, database_url)
         stack = Stack(
-            url=f"http://{settings.address}:{port}",
+            url=f"http://{reached_at(settings.address)}:{port}",
             aws_url=cloud.url,
             database_url=database_url,
             log=log,
@@ -95,7 +95,7 @@ def running_stack(settings: StackSettings) -> Generator[Stack]:
             environment=environment,
         )
         cleanup.enter_context(_sandbox_environment(environment))
-        cleanup.enter_context(_logging_to(log))
+        cleanup.enter_context(logging_to(log, keep=settings.keep))
         _run_api(stack, cloud, listener, cleanup)
         yield stack
 
@@ -111,7 +111,7 @@ def _run_api(stack: Stack, cloud: LocalCloud, listener: socket.socket, cleanup: 
     if not health.healthy:
         raise LocalSetupError(f"the engine does not become healthy: {health.model_dump_json()}\nIts log is {stack.log}")
     cleanup.enter_context(_monitor_on_a_timer(api, sandboxes))
-    cleanup.enter_context(_served(api, listener))
+    cleanup.enter_context(served(api, listener))
 
 
 def _environment(cloud: LocalCloud, database_url: str) -> dict[str, str]:
@@ -152,56 +152,6 @@ def _forget() -> None:
 
 
 @contextmanager
-def _logging_to(path: Path) -> Generator[None]:
-    """What functions print goes to a file: the terminal is for people."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", buffering=1, encoding="utf-8") as log, redirect_stdout(cast("IO[str]", log)):
-        handler = logging.StreamHandler(log)
-        root = logging.getLogger("local")
-        root.addHandler(handler)
-        try:
-            yield
-        finally:
-            root.removeHandler(handler)
-
-
-@contextmanager
-def _listening(address: str, port: int) -> Generator[socket.socket]:
-    """Take the port before anything is started for it."""
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((address, port))
-            listener.listen(128)
-        except OSError as error:
-            raise LocalSetupError(
-                f"{address}:{port} cannot be listened on ({error.strerror}): stop the program that uses it, or choose another port with WFE_PORT=…"
-            ) from error
-        yield listener
-
-
-class _QuietRequestHandler(WSGIRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002  # its name in werkzeug
-        _log.debug("%s " + message, type, *args)
-
-
-@contextmanager
-def _served(app: Any, listener: socket.socket) -> Generator[str]:
-    address, port = listener.getsockname()[:2]
-    server: BaseWSGIServer = make_server(address, port, app, threaded=True, request_handler=_QuietRequestHandler, fd=listener.fileno())
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, name=f"server-{port}", daemon=True)
-    thread.start()
-    try:
-        yield f"http://{address}:{port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-@contextmanager
 def _monitor_on_a_timer(api: StackApi, sandboxes: Sandboxes) -> Generator[None]:
     """One pass an interval, through the real handler; the lease keeps two stacks on one database apart."""
     ended = threading.Event()
@@ -234,11 +184,12 @@ def _attempt(call: Callable[[], object]) -> None:
 
 
 def end_with_signals() -> None:
-    """SIGTERM ends the stack in order, as Ctrl-C does; a second Ctrl-C does not disturb the end."""
+    """SIGTERM ends the stack in order, as Ctrl-C does; a second one does not disturb the end."""
 
     def interrupt(_number: int, _frame: object) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        sys.exit(0)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
-    signal.signal(signal.SIGINT, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupt)
