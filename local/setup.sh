@@ -35,7 +35,16 @@ python=$(find_python) || { install_python && python=$(find_python); } || fail "P
 "$python" -c 'import ensurepip, venv' 2>/dev/null || install_python || fail "$python has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv) or name another Python with PYTHON=/path/to/python3"
 say "using $("$python" --version) at $python; about a minute the first time"
 
+# A silent minute looks like a hung one. Ends by itself when this shell does.
+tell_progress() {
+    while sleep 10 </dev/null >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do say "still installing: $(count .venv) packages of the tools, $(count .local/sam) of SAM CLI ($(( $(date +%s) - began )) s)"; done
+}
+count() { find "$1"/lib -maxdepth 3 -name '*.dist-info' 2>/dev/null | wc -l; }
+
 mkdir -p .local
+tell_progress &
+ticker=$!
+trap 'kill $ticker 2>/dev/null || true' EXIT
 make_environment .local/sam local/requirements-sam.txt >.local/setup-sam.log 2>&1 &
 sam=$!
 make_environment .venv local/requirements-dev.txt local/constraints.txt || fail "the development tools could not be installed (see above); is a package index reachable?"
