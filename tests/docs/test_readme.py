@@ -1,0 +1,82 @@
+"""The README is true: the story's chapters are what a run prints, and the first workflow works as pasted."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.docs.pages import ROOT, blocks, page
+from tests.support.stack import serving
+
+BLOCKS = blocks("README.md")
+CHAPTERS = [block.text for block in BLOCKS if block.heading == "Two commands" and block.language == "text" and " ── " in block.text]
+STEPS = [block for block in BLOCKS if block.heading == "Your first workflow"]
+_CUT = "----8<----"
+_ADDRESS = "http://127.0.0.1:8787"
+# What differs from run to run.
+_VARIES = (
+    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+Z)?"), "<time>"),
+    (re.compile(r"\b\d\d:\d\d:\d\d\b"), "<time>"),
+    (re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "<guid>"),
+    (re.compile(r"\b[0-9a-f]{12}…"), "<hash>"),
+    (re.compile(r"\b\d+ bytes"), "<n> bytes"),
+    (re.compile(r"whsec_[\w+/=]+"), "<key>"),
+)
+
+
+def plain(text: str) -> str:
+    for pattern, word in _VARIES:
+        text = pattern.sub(word, text)
+    return text
+
+
+@pytest.fixture(scope="module")
+def story() -> str:
+    """What `make run DEMO=once` prints."""
+    environment = os.environ | {"DEMO": "once", "WFE_PORT": "0", "NO_COLOR": "1"}
+    done = subprocess.run([sys.executable, "-m", "local.run"], cwd=ROOT, env=_with_path(environment), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return plain(done.stdout)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda text: text.splitlines()[0][:30])
+def test_a_chapter_of_the_story_is_what_a_run_prints(story, chapter):
+    assert plain(chapter).strip() in story
+
+
+def test_the_readme_says_how_many_chapters_there_are(story):
+    numbers = {2: "Two", 3: "Three", 8: "eight"}
+    told = re.findall(r"^(\d+) ── ", story, re.MULTILINE)
+    assert f"{numbers[len(CHAPTERS)]} of its {numbers[len(told)]} chapters" in page("README.md")
+
+
+def test_the_first_workflow_works_when_pasted_and_answers_what_is_shown():
+    assert [block.language for block in STEPS] == ["sh", "json"] * (len(STEPS) // 2)
+    with serving(WFE_PORT="0") as serve:
+        url = serve.ready().url
+        assert STEPS[0].text.startswith(f"API={_ADDRESS}\n")
+        pasted = f"\necho; echo '{_CUT}'\n".join(block.text for block in STEPS[::2]).replace(_ADDRESS, url)
+        done = subprocess.run([shutil.which("bash") or "bash", "-e", "-c", pasted], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    answered = [_values(json.loads(plain(part))) for part in done.stdout.split(_CUT)]
+    assert answered == [_values(json.loads(plain(block.text))) for block in STEPS[1::2]]
+
+
+def test_what_it_is_and_is_not_takes_ten_lines():
+    head = page("README.md").partition("## How it fits together")[0]
+    assert len(re.findall(r"^- ", head, re.MULTILINE)) == 10
+
+
+def _values(value):
+    """The answer without the numbers that the engine gives out."""
+    if isinstance(value, dict):
+        return {name: "<id>" if name == "id" or (name.endswith("_id") and isinstance(one, int)) else _values(one) for name, one in value.items()}
+    return [_values(one) for one in value] if isinstance(value, list) else value
+
+
+def _with_path(environment):
+    return environment | {"PYTHONPATH": os.pathsep.join([str(ROOT / "layers/workflow_engine/python"), str(ROOT)])}
