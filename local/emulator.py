@@ -1,6 +1,7 @@
 """A built function in the Lambda runtime interface emulator that SAM brings along: no Docker, paths and variables as in Lambda."""
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -90,8 +91,7 @@ def running_emulator(launch: Launch) -> Generator[Emulator]:
     program, client, said = emulator_program(), runtime_client(launch.build.target), ""
     for _ in range(PORT_TRIES):
         ports = _free_ports()
-        process = _spawn(launch, _command(program, launch, ports), environment_of(launch, client))
-        log = _Log(process, launch.on_line)
+        process, log = _spawn(launch, _command(program, launch, ports), environment_of(launch, client))
         try:
             if _listens(process, ports[0]):
                 yield Emulator(ports[0], launch.function.timeout_seconds)
@@ -157,38 +157,46 @@ def environment_of(launch: Launch, client: Path) -> dict[str, str]:
 class _Log:
     """Reads what emulator and function print, so that neither ever waits for us."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", on_line: Callable[[str], object]) -> None:
-        self._process, self._on_line = process, on_line
+    def __init__(self, pipe: int, on_line: Callable[[str], object]) -> None:
+        self._pipe, self._on_line = pipe, on_line
         self._lines: list[str] = []
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def _read(self) -> None:
-        for raw in self._process.stdout or ():
-            line = raw.decode("utf-8", "replace").rstrip("\n")
-            self._lines.append(line)
-            if not _CHATTER.match(line):
-                self._on_line(line)
+        with open(self._pipe, encoding="utf-8", errors="replace") as printed:  # noqa: PTH123  # a descriptor
+            for line in printed:
+                self._lines.append(line.rstrip("\n"))
+                if not _CHATTER.match(line):
+                    self._on_line(line.rstrip("\n"))
 
     def close(self) -> str:
         """Wait for the last line and return all of them."""
         self._thread.join()
-        if self._process.stdout:
-            self._process.stdout.close()
         return "\n".join(self._lines)
 
 
-def _spawn(launch: Launch, command: list[str], environment: dict[str, str]) -> "subprocess.Popen[bytes]":
+def _spawn(launch: Launch, command: list[str], environment: dict[str, str]) -> tuple["subprocess.Popen[bytes]", _Log]:
     """In a session of its own: Ctrl-C reaches us, and we end it. The guard ends it also when we are killed."""
-    return subprocess.Popen(
-        [sys.executable, "-I", guard.__file__, "--", *command],
-        cwd=launch.build.folder / launch.function.logical_id,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
+    reading, writing = os.pipe()
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-I", guard.__file__, "--", *command],
+            cwd=launch.build.folder / launch.function.logical_id,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=writing,
+            stderr=writing,
+            start_new_session=True,
+            # The guard holds the reading end too: without it, an emulator that logs after our death dies of it, and leaves its function behind.
+            pass_fds=[reading],
+        )
+    except OSError:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    return process, _Log(reading, launch.on_line)
 
 
 def _end(process: "subprocess.Popen[bytes]", log: _Log) -> str:

@@ -115,8 +115,13 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
-def _end_on_sigterm(_number: int, _frame: object) -> None:
-    sys.exit(_TERMINATED)
+def end_on_sigterm() -> None:
+    """Let a SIGTERM unwind as Ctrl-C does."""
+
+    def leave(_number: int, _frame: object) -> None:
+        sys.exit(_TERMINATED)
+
+    signal.signal(signal.SIGTERM, leave)
 
 
 def main(given: list[str] | None = None, build: Build | None = None) -> int:
@@ -139,5 +144,5 @@ def main(given: list[str] | None = None, build: Build | None = None) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _end_on_sigterm)
+    end_on_sigterm()
     sys.exit(main())

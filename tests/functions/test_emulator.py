@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from moto.server import ThreadedMotoServer
 
+from local.build import Build
 from local.emulator import Emulator, Launch, running_emulator
 from local.lambda_template import lambda_template
 from tests.functions import test_events
 from tests.functions.conftest import Stack, read_event
 from tests.functions.test_events import EXPECTED, FILES, submit_a_vendor
-from tests.support.artifacts import Build
 from tests.support.cloud import REGION
 from tests.support.snapshot import Snapshot
 
@@ -41,13 +41,7 @@ class Emulators:
 
     def invoke(self, name: str, event: Any) -> Any:
         if name not in self.running:
-            launch = Launch(
-                function=lambda_template().function(name),
-                build=self.build.folder,
-                target=self.build.target,
-                environment=self.environment,
-                on_line=self.log.append,
-            )
+            launch = Launch(function=lambda_template().function(name), build=self.build, environment=self.environment, on_line=self.log.append)
             self.running[name] = self.cleanup.enter_context(running_emulator(launch))
         outcome = self.running[name].invoke(json.dumps(event).encode())
         if outcome.failure:

@@ -1,21 +1,10 @@
 """What SAM builds, made once for a whole test run: for the runtime of the functions, and for this machine where that cannot run here."""
 
-from dataclasses import dataclass
-from pathlib import Path
-
 import pytest
 
-from local.build import build
+from local.build import Build, build
 from local.lambda_target import Target, deployed_target, local_target
 from local.machine import LOCAL, exclusive
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Build:
-    """A finished build, and the Python it was built for."""
-
-    target: Target
-    folder: Path
 
 
 @pytest.fixture(scope="session")
