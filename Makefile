@@ -27,7 +27,7 @@ export DB
 export DEMO
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve invoke check test walk bench build openapi format lock clean
+.PHONY: help setup run serve invoke samenv check test walk bench build openapi format lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ serve: $(READY) ## the engine on this machine, without the story (WFE_PORT=8787,
 
 invoke: $(READY) $(SAM) ## a built function in Lambda's own emulator: FN=trigger EVENT=events/trigger/submit.json
 	@$(BIN)/python -m local.invoke "$(FN)" "$(EVENT)"
+
+samenv: $(READY) ## the file that `sam local invoke --env-vars` needs, for the stack that runs: .local/sam_env.json
+	@$(BIN)/python -m local.sam_env
 
 check: $(READY) $(SAM) ## format, lint, types, import contracts, coding rules, template: the fast half
 	@sh local/check.sh
