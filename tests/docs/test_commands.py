@@ -44,7 +44,7 @@ def test_there_are_commands_of_each_kind():
 
 @pytest.mark.parametrize(("name", "line"), sorted(set(CURLS)))
 def test_a_curl_line_names_a_route(name, line):
-    path = re.search(r"(/v1/[^\"'? ]*)", line)[1]
+    path = re.search(r"(/v1/[^\"'?; ]*)", line)[1]
     method = (re.search(r"-X (\w+)", line) or ("", "POST" if " -d " in line else "GET"))[1]
     assert any(_is_route(template, path) and method.lower() in methods for template, methods in OPENAPI["paths"].items()), f"{name}: {method} {path}"
 

@@ -130,6 +130,11 @@ def test_every_variable_of_the_makefile_is_explained(variable):
     assert f"`{variable}=" in page("CONTRIBUTING.md")
 
 
+@pytest.mark.parametrize("variable", re.findall(r"^(\w+) \?=", page("Makefile"), re.MULTILINE))
+def test_every_setting_of_the_makefile_is_named(variable):
+    assert re.search(rf"`(?:[^`]* )?{variable}\b", page("CONTRIBUTING.md"))
+
+
 @pytest.mark.parametrize("path", LOCAL_ROUTES)
 def test_every_local_route_is_explained(path):
     assert re.search(rf"`[A-Z]+ {path}[?`]", page("docs/local.md"))

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Generator
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.support.stack import serving
 BLOCKS = blocks("README.md")
 CHAPTERS = [block.text for block in BLOCKS if block.heading == "Two commands" and block.language == "text" and " ── " in block.text]
 STEPS = [block for block in BLOCKS if block.heading == "Your first workflow"]
+LOCAL_LINES = [line for block in blocks("docs/local.md") for line in block.text.splitlines() if line.startswith("curl ")]
 _CUT = "----8<----"
 _ADDRESS = "http://127.0.0.1:8787"
 # What differs from run to run.
@@ -54,16 +56,31 @@ def test_the_readme_says_how_many_chapters_there_are(story):
     assert f"{numbers[len(CHAPTERS)]} of its {numbers[len(told)]} chapters" in page("README.md")
 
 
-def test_the_first_workflow_works_when_pasted_and_answers_what_is_shown():
-    assert [block.language for block in STEPS] == ["sh", "json"] * (len(STEPS) // 2)
+@pytest.fixture(scope="module")
+def served() -> Generator[str]:
+    """Where `make serve` listens."""
     with serving(WFE_PORT="0") as serve:
-        url = serve.ready().url
-        assert STEPS[0].text.startswith(f"API={_ADDRESS}\n")
-        pasted = f"\necho; echo '{_CUT}'\n".join(block.text for block in STEPS[::2]).replace(_ADDRESS, url)
-        done = subprocess.run([shutil.which("bash") or "bash", "-e", "-c", pasted], cwd=ROOT, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-    answered = [_values(json.loads(plain(part))) for part in done.stdout.split(_CUT)]
+        yield serve.ready().url
+
+
+def pasted(text: str, url: str) -> str:
+    shell = shutil.which("bash") or "bash"
+    done = subprocess.run([shell, "-e", "-c", text.replace(_ADDRESS, url)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_first_workflow_works_when_pasted_and_answers_what_is_shown(served):
+    assert [block.language for block in STEPS] == ["sh", "json"] * (len(STEPS) // 2)
+    assert STEPS[0].text.startswith(f"API={_ADDRESS}\n")
+    printed = pasted(f"\necho; echo '{_CUT}'\n".join(block.text for block in STEPS[::2]), served)
+    answered = [_values(json.loads(plain(part))) for part in printed.split(_CUT)]
     assert answered == [_values(json.loads(plain(block.text))) for block in STEPS[1::2]]
+
+
+@pytest.mark.parametrize("line", LOCAL_LINES)
+def test_a_line_of_the_local_page_works_when_pasted(served, line):
+    assert "message" not in json.loads(pasted(line, served))
 
 
 def test_what_it_is_and_is_not_takes_ten_lines():
