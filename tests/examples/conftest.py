@@ -8,7 +8,8 @@ from tests.examples.place import Place
 from tests.support.server import create_database, drop_database
 from tests.support.stack import serving
 
-_NUMBERS = itertools.count(1)
+# The first environment is the README's.
+_NUMBERS = itertools.count(2)
 
 
 @pytest.fixture(scope="session")

@@ -3,10 +3,11 @@
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition, Thread
@@ -127,9 +128,10 @@ def module_of(path: Path) -> ModuleType:
 class Program:
     """An example as a process of its own; what it prints is waited for."""
 
-    def __init__(self, path: Path, settings: dict[str, str]) -> None:
-        given = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "WFE_"))}
-        self.process = subprocess.Popen([sys.executable, str(path)], env=given | settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    def __init__(self, command: Sequence[str], settings: dict[str, str], cwd: Path | None = None) -> None:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "WFE_"))} | settings
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        self.process = subprocess.Popen(command, env=environment, cwd=cwd, text=True, start_new_session=True, **pipes)
         self.lines: list[str] = []
         self._has_ended = False
         self._changed = Condition()
@@ -143,7 +145,8 @@ class Program:
             assert self._count(text) >= times, f"{text!r} was not said {times} times, but:\n{''.join(self.lines)}"
 
     def end(self) -> None:
-        self.process.terminate()
+        with suppress(ProcessLookupError):  # a short one has ended by itself
+            os.killpg(self.process.pid, signal.SIGTERM)
         self.process.wait(_PATIENCE_SECONDS)
         self._reader.join(_PATIENCE_SECONDS)
         assert self.process.stdout is not None
@@ -164,10 +167,15 @@ class Program:
 
 
 @contextmanager
-def program(path: Path, settings: dict[str, str]) -> Generator[Program]:
-    running = Program(path, settings)
+def running(command: Sequence[str], settings: dict[str, str], *, cwd: Path | None = None, is_ready: str = "ready") -> Generator[Program]:
+    """A command for the time of the block, begun when it says that it is ready."""
+    made = Program(command, settings, cwd)
     try:
-        running.says("ready")
-        yield running
+        made.says(is_ready)
+        yield made
     finally:
-        running.end()
+        made.end()
+
+
+def program(path: Path, settings: dict[str, str]) -> AbstractContextManager[Program]:
+    return running([sys.executable, str(path)], settings)
