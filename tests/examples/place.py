@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Condition, Thread
+from threading import Condition, Event, Thread
 from types import ModuleType
 from typing import Any
 
@@ -94,9 +95,21 @@ class Place:
         """The states that the vendor has come to."""
         return [step["to_state"] for step in self.stack.ok("GET", f"/v1/instances/{message.event['instance_guid']}/timeline")["timeline"]]
 
+    def last_beat(self, consumer: str) -> str:
+        (found,) = [one for one in self.stack.ok("GET", f"/v1/consumers?env_code={self.env_code}")["items"] if one["consumer"] == consumer]
+        return str(found["last_beat"])
+
     def notices(self, code: str) -> list[dict[str, Any]]:
         notices: list[dict[str, Any]] = self.stack.ok("GET", f"/v1/notices?env_code={self.env_code}&code={code}")["items"]
         return notices
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Ask again and again, a little apart, until it is so."""
+    give_up_at, pause = time.monotonic() + _PATIENCE_SECONDS, Event()
+    while not is_so():
+        assert time.monotonic() < give_up_at
+        pause.wait(0.05)
 
 
 def sns_event(message: Message) -> dict[str, Any]:

@@ -5,11 +5,15 @@ import socket
 import ssl
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
+from http.server import ThreadingHTTPServer
+from io import BytesIO
+from threading import Event, Thread
 
 import pytest
 from werkzeug.serving import make_ssl_devcert
 
-from tests.examples.place import CHECKED, HTTPS, NEXT, program
+from tests.examples.place import CHECKED, HTTPS, NEXT, module_of, program, until
 
 NAME = "vendor-https"
 
@@ -70,6 +74,7 @@ def test_a_forged_event_is_refused_and_not_acknowledged_and_the_genuine_one_is_d
     assert post(envelope_of(hook.changed(webhook_signature="v1,bm90IG91ciBrZXk="))) == 400
     assert post(envelope_of(hook) | {"Message": hook.body.replace("V-1", "V-2")}) == 400
     assert post({"Type": "Notification", "Message": "{}"}) == 400
+    assert post({"Type": "SubscriptionConfirmation", "Token": "made up"}) == 400
     assert post(b"no JSON") == 400
     assert (place.status(NAME, hook), place.steps(hook)) == ("Pending", [CHECKED])
     assert post(envelope_of(hook)) == 204
@@ -93,7 +98,46 @@ def test_an_instance_that_has_moved_on_is_left_alone_and_the_event_processed(pla
     assert (place.status(NAME, hook), place.steps(hook)) == ("Processed", [CHECKED, NEXT])
 
 
-def test_a_confirmation_goes_to_sns_for_our_topic_whatever_address_the_message_names(post):
-    trap = {"Type": "SubscriptionConfirmation", "TopicArn": "arn:aws:sns:eu-central-1:999999999999:trap", "SubscribeURL": "https://127.0.0.1:1/trap"}
-    assert post({**trap, "Token": "made up"}) == 400
-    assert post(trap) == 400
+def test_a_confirmation_goes_to_sns_for_our_topic_whatever_address_the_message_names(place, tmp_path, monkeypatch):
+    with loaded(place, tmp_path, monkeypatch) as module:
+        visited = []
+        monkeypatch.setattr(module.request, "urlopen", lambda url, **_: visited.append(url) or BytesIO())
+        trap = {"TopicArn": "arn:aws:sns:eu-central-1:999999999999:trap", "SubscribeURL": "https://trap.example/", "Token": "a&b"}
+        module.Door.receive(None, {"Type": "SubscriptionConfirmation", **trap})
+    assert visited == [f"{place.about['aws']}/?Action=ConfirmSubscription&TopicArn={place.about['topics']['work']}&Token=a%26b"]
+
+
+def test_sns_has_its_answer_before_the_work_begins(place, tmp_path, monkeypatch):
+    begun, go_on = Event(), Event()
+    with loaded(place, tmp_path, monkeypatch) as module, ThreadingHTTPServer(("127.0.0.1", 0), module.Door) as server:
+        module.secret["key"] = place.register(NAME)["signing_key"]
+        monkeypatch.setattr(module, "work", lambda _event: begun.set() or (go_on.wait(20) and None))
+        server.daemon_threads = False  # so that leaving the block waits for the work
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        hook = place.hook(NAME, "V-1")
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/", json.dumps(envelope_of(hook)).encode(), timeout=10) as answer:
+            assert answer.status == 204
+        assert begun.wait(20)
+        assert place.status(NAME, hook) == "Delivered"
+        go_on.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        assert place.status(NAME, hook) == "Processed"
+
+
+def test_the_program_beats_while_it_waits(place, tmp_path, tls, free_port):
+    with program(HTTPS, settings_of(place, tmp_path, free_port, f"https://127.0.0.1:1/{place.env_code}") | tls | {"BEAT_SECONDS": "1"}):
+        registered = place.last_beat(NAME)
+        until(lambda: place.last_beat(NAME) > registered)
+
+
+@contextmanager
+def loaded(place, folder, monkeypatch):
+    """The program's file in this process, not started."""
+    for setting, value in settings_of(place, folder, 0, "https://127.0.0.1:1/").items():
+        monkeypatch.setenv(setting, value)
+    module = module_of(HTTPS)
+    yield module
+    module.memory.close()

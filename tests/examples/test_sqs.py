@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.examples.place import CHECKED, NEXT, SQS, program
+from tests.examples.place import CHECKED, NEXT, SQS, program, until
 
 NAME = "vendor-sqs"
 
@@ -67,3 +67,9 @@ def test_an_instance_that_has_moved_on_is_left_alone_and_the_event_processed(pla
     send(hook)
     worker.says(f"Processed {hook.ack_guid}")
     assert (place.status(NAME, hook), place.steps(hook)) == ("Processed", [CHECKED, NEXT])
+
+
+def test_the_worker_beats_while_it_waits(place, worker):
+    worker.says("ready")
+    registered = place.last_beat(NAME)
+    until(lambda: place.last_beat(NAME) > registered)

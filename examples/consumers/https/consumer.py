@@ -16,7 +16,7 @@ API_URL, TOPIC_ARN, PUBLIC_URL, REGION = (os.environ[name] for name in ("API_URL
 SNS_URL = os.environ.get("SNS_URL", f"https://sns.{REGION}.amazonaws.com")
 HEADERS = {"content-type": "application/json", "x-local-principal": os.environ.get("LOCAL_PRINCIPAL", "local")}  # AWS does not read the latter
 WHO = {"env_code": int(os.environ.get("ENV_CODE", "1")), "consumer": os.environ.get("CONSUMER", "vendor-https")}
-WANTS = {"definitions": ["VendorRegistration"], "kinds": ["transition", "hook"], "beat_seconds": 20, "endpoint": {"protocol": "https", "address": PUBLIC_URL}}
+WANTS = {"definitions": ["VendorRegistration"], "kinds": ["transition", "hook"], "beat_seconds": int(os.environ.get("BEAT_SECONDS", "20"))}
 aws, turn, stopped, secret = session.get_session(), threading.Lock(), threading.Event(), {"key": os.environ.get("SIGNING_KEY")}
 memory = sqlite3.connect(os.environ.get("DATABASE", "https.sqlite3"), isolation_level=None, check_same_thread=False)
 memory.execute("CREATE TABLE IF NOT EXISTS done (ack_guid TEXT PRIMARY KEY, outcome TEXT, next_event INT)")
@@ -79,8 +79,7 @@ class Door(BaseHTTPRequestHandler):
 
     def receive(self, envelope: dict) -> dict | None:
         if envelope["Type"] == "SubscriptionConfirmation":  # visits an address of our own making: the one in the message could be anybody's
-            token = parse.quote(envelope["Token"])
-            return request.urlopen(f"{SNS_URL}/?Action=ConfirmSubscription&TopicArn={TOPIC_ARN}&Token={token}", timeout=10).close()  # noqa: S310  # our own setting
+            return request.urlopen(f"{SNS_URL}/?Action=ConfirmSubscription&TopicArn={TOPIC_ARN}&Token={parse.quote(envelope['Token'])}", timeout=10).close()  # noqa: S310
         attributes = {name: attribute["Value"] for name, attribute in envelope["MessageAttributes"].items()}
         event = Webhook(secret["key"]).verify(envelope["Message"], attributes)
         return event if (event["env_code"], attributes["consumer"]) == tuple(WHO.values()) and event["ack_guid"] else None
@@ -92,7 +91,8 @@ if __name__ == "__main__":
     tls.load_cert_chain(os.environ["TLS_CERT"], os.environ["TLS_KEY"])
     server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    secret["key"] = call("POST", "/v1/consumers", {**WHO, **WANTS, "return_key": not secret["key"]})["signing_key"] or secret["key"]
+    wants = {**WANTS, "endpoint": {"protocol": "https", "address": PUBLIC_URL}, "return_key": not secret["key"]}
+    secret["key"] = call("POST", "/v1/consumers", {**WHO, **wants})["signing_key"] or secret["key"]
     print("ready", PUBLIC_URL, flush=True)
     while not stopped.wait(WANTS["beat_seconds"]):
         with turn, suppress(OSError):  # a beat waits for its turn, so it means that events are handled
