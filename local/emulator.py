@@ -115,7 +115,7 @@ def emulator_program() -> str:
     """Find the binary inside SAM CLI's environment."""
     found = list(Path(sam_program()).resolve().parents[1].glob(f"lib/python3*/site-packages/samcli/local/rapid/aws-lambda-rie-{architecture()}"))
     if sys.platform != "linux" or not found:
-        raise LocalSetupError("the Lambda runtime interface emulator runs on Linux only: use `sam local invoke` with Docker instead (docs/deploy.md)")
+        raise LocalSetupError("the Lambda runtime interface emulator runs on Linux only: use `sam local invoke` with Docker instead (docs/sam_local.md)")
     return str(found[0])
 
 
