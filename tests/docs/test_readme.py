@@ -11,7 +11,7 @@ from collections.abc import Generator
 import pytest
 
 from tests.docs.pages import ROOT, blocks, page
-from tests.support.stack import serving
+from tests.support.stack import StackCaller, serving
 
 BLOCKS = blocks("README.md")
 CHAPTERS = [block.text for block in BLOCKS if block.heading == "Two commands" and block.language == "text" and " ── " in block.text]
@@ -81,6 +81,33 @@ def test_the_first_workflow_works_when_pasted_and_answers_what_is_shown(served):
 @pytest.mark.parametrize("line", LOCAL_LINES)
 def test_a_line_of_the_local_page_works_when_pasted(served, line):
     assert "message" not in json.loads(pasted(line, served))
+
+
+def test_every_call_of_the_runbook_is_one_that_the_engine_understands(served):
+    caller = StackCaller(served)
+    definition = {
+        "name": "Runbook",
+        "states": [{"name": "A", "is_initial": True}, {"name": "B", "is_final": True}],
+        "transitions": [{"from": "A", "event": 1, "to": "B"}],
+    }
+    caller.ok("POST", "/v1/import", {"env_code": 2, "definition": definition})
+    caller.ok("POST", "/v1/consumers", {"env_code": 2, "consumer": "runbook", "definitions": ["Runbook"], "kinds": ["transition"], "beat_seconds": None})
+    moved = caller.ok("POST", "/v1/trigger", {"env_code": 2, "def_name": "Runbook", "external_ref": "R", "event": 1})
+    caller.ok("POST", "/v1/ack", {"env_code": 2, "consumer": "runbook", "ack_guid": moved["ack_guid"], "outcome": "Processed"})
+    known = {
+        "API_URL": served,
+        "SIGN": "",
+        "ENV": 2,
+        "GUID": moved["instance_guid"],
+        "ACK_GUID": moved["ack_guid"],
+        "CONSUMER": "runbook",
+        "DEFINITION": "Runbook",
+    }
+    settings = "; ".join(f"{name}={value}" for name, value in known.items())
+    lines = sorted({line for block in blocks("docs/runbook.md") for line in block.text.splitlines() if line.startswith("curl ")})
+    answers = {line: json.loads(pasted(f"{settings}; {line}", served)) for line in lines}
+    # The world is small: a 404 or a conflict is an answer, a request that is not understood is none.
+    assert {line: answer for line, answer in answers.items() if answer.get("status") in {400, 405, 500, 503} or answer.get("code") == "ROUTE_NOT_FOUND"} == {}
 
 
 def test_what_it_is_and_is_not_takes_ten_lines():
