@@ -10,6 +10,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from local.lambda_calls import LocalContext
 from tests.examples.place import CHECKED, HTTPS, LAMBDA, NEXT, SQS, Message, lambda_settings, module_of, sns_event
+from tests.support.stack import ROOT
 
 NAME = "vendor-checks"
 
@@ -60,6 +61,15 @@ def test_a_consumer_has_under_a_hundred_lines_and_needs_no_other_file(path):
     text = path.read_text("utf-8")
     assert len(text.splitlines()) < 100
     assert not re.search(r"^from \.|import workflow_engine|import local", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", [HTTPS, SQS])
+def test_the_packages_of_a_consumer_are_the_versions_that_it_is_tested_with(path):
+    pinned = set((ROOT / "local/constraints.txt").read_text("utf-8").splitlines())
+    wanted = path.with_name("requirements.txt").read_text("utf-8").splitlines()
+    assert set(wanted) <= pinned
+    named = {name for name in ("boto3", "botocore", "standardwebhooks") if re.search(rf"^(?:import|from) {name}\b", path.read_text("utf-8"), re.MULTILINE)}
+    assert named - {line.partition("==")[0] for line in wanted} <= {"botocore"}  # boto3 brings it along
 
 
 def test_work_that_cannot_be_done_now_is_asked_for_again_and_then_done(place, consumer, monkeypatch):
