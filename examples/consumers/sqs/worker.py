@@ -16,7 +16,7 @@ API_URL, REGION = os.environ["API_URL"], os.environ["AWS_REGION"]
 HEADERS = {"content-type": "application/json", "x-local-principal": os.environ.get("LOCAL_PRINCIPAL", "local")}  # AWS does not read the latter
 WHO = {"env_code": int(os.environ.get("ENV_CODE", "1")), "consumer": os.environ.get("CONSUMER", "vendor-sqs")}
 WANTS = {"definitions": ["VendorRegistration"], "kinds": ["transition", "hook"], "beat_seconds": 20}
-# Waits less than a beat for messages, and hides a batch from other workers for as long as ten events may take.
+# Waits for messages as long as a beat, and hides a batch from other workers for as long as ten events may take.
 POLL = {"MaxNumberOfMessages": 10, "WaitTimeSeconds": int(os.environ.get("WAIT_SECONDS", "20")), "VisibilityTimeout": 300, "MessageAttributeNames": ["All"]}
 aws, sqs = boto3.Session(), boto3.client("sqs", REGION)
 memory = sqlite3.connect(os.environ.get("DATABASE", "sqs.sqlite3"), isolation_level=None)
