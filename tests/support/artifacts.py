@@ -1,31 +1,57 @@
 """What SAM builds, made once for a whole test run: for the runtime of the functions, and for this machine where that cannot run here."""
 
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from local.build import Build, build
 from local.lambda_target import Target, deployed_target, local_target
 from local.machine import LOCAL, exclusive
 
+FOLDER = pytest.StashKey[Path]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Hand the one folder to each xdist worker; the process that leads the run removes it."""
+    node.workerinput["builds"] = str(folder_of(node.config))
+
+
+def folder_of(config: pytest.Config) -> Path:
+    """A folder that goes with the run: builds are too large to be kept like the other folders of tests."""
+    if FOLDER not in config.stash:
+        folder = config.stash[FOLDER] = Path(tempfile.mkdtemp(prefix="wfe-builds-"))
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    return config.stash[FOLDER]
+
 
 @pytest.fixture(scope="session")
-def deployed_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+def builds_folder(request: pytest.FixtureRequest) -> Path:
+    handed = getattr(request.config, "workerinput", None)
+    return Path(handed["builds"]) if handed else folder_of(request.config)
+
+
+@pytest.fixture(scope="session")
+def deployed_build(builds_folder: Path) -> Build:
     """What would be deployed."""
-    return _built_once(deployed_target(), tmp_path_factory)
+    return _built_once(deployed_target(), builds_folder)
 
 
 @pytest.fixture(scope="session")
-def local_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+def local_build(builds_folder: Path) -> Build:
     """What this machine can run: the same as what is deployed, if it has the runtime's Python."""
-    return _built_once(local_target(), tmp_path_factory)
+    return _built_once(local_target(), builds_folder)
 
 
-def _built_once(target: Target, factory: pytest.TempPathFactory) -> Build:
-    """Workers have folders of their own inside the one of the run; whoever comes first builds."""
-    own = factory.getbasetemp()
-    run = own.parent if own.name.startswith("popen-") else own
-    folder, done = run / f"build-python{target.version}", run / f"build-python{target.version}.done"
+def _built_once(target: Target, builds: Path) -> Build:
+    """Whichever worker comes first builds."""
+    name = f"python{target.version}{'' if target.deployed else '-host'}"
+    done = builds / f"{name}.done"
     with exclusive(LOCAL / "build.lock"):
         if not done.exists():
-            build(target, folder)
+            build(target, builds / name)
             done.touch()
-    return Build(target=target, folder=folder)
+    return Build(target=target, folder=builds / name)
