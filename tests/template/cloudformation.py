@@ -71,7 +71,8 @@ def parameters_of(given: dict[str, str]) -> dict[str, Any]:
 def sam_program() -> Path:
     found = shutil.which(os.environ.get("SAM", ROOT / ".local" / "sam" / "bin" / "sam"))
     assert found, "SAM is missing: `make setup` installs it"
-    return Path(found)
+    # Named from here by make, and used from other folders too.
+    return Path(found).absolute()
 
 
 @cache

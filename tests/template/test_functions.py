@@ -12,6 +12,8 @@ from workflow_engine.options import WorkFlowEngineOptions
 GLOBALS = TEMPLATE["Globals"]["Function"]
 SHARED = GLOBALS["Environment"]["Variables"]
 MIGRATE_ONLY = {"WFE_DB_MASTER_SECRET_ARN", "WFE_DB_RUNTIME_USER"}
+# Read where clients are made, empty in AWS.
+ADAPTERS = {"WFE_AWS_ENDPOINT_URL"}
 POWERTOOLS = {"POWERTOOLS_SERVICE_NAME", "POWERTOOLS_METRICS_NAMESPACE", "POWERTOOLS_LOG_LEVEL"}
 OPTIONS = {name: field.default for name, field in WorkFlowEngineOptions.__dataclass_fields__.items()}
 
@@ -73,7 +75,7 @@ def test_timeouts_fit_what_waits_for_the_function():
 def test_the_environment_is_what_the_settings_read():
     read = {f"WFE_{field.upper()}" for field in Settings.model_fields}
     own = {name: set(function["Properties"].get("Environment", {}).get("Variables", {})) for name, function in FUNCTIONS.items()}
-    assert set(SHARED) == (read - MIGRATE_ONLY) | POWERTOOLS
+    assert set(SHARED) == (read - MIGRATE_ONLY) | ADAPTERS | POWERTOOLS
     assert {name: variables for name, variables in own.items() if variables} == {"MigrateFunction": MIGRATE_ONLY}
 
 
