@@ -7,6 +7,8 @@ import pytest
 
 from tests.docs.pages import blocks, page
 from tests.unit.test_finding_codes import codes_in_source
+from workflow_engine.engine.rules import document_limits
+from workflow_engine.engine.rules.durations import MAX_MINUTES
 from workflow_engine.engine.rules.import_draft import draft_import
 from workflow_engine.engine.rules.object_reader import ObjectReader
 from workflow_engine.errors import WorkFlowError
@@ -40,6 +42,30 @@ def test_every_field_stands_in_an_example():
     shown = {key for block in SHAPES for key in re.findall(r'"(\w+)":', block.text)} | {"timeout_max_retry"}
     listed = re.findall(r"^\| `([^`]+)` \|", page(NAME).partition("## Definition")[2].partition("## Findings")[0], re.MULTILINE)
     assert sorted({name.rpartition(".")[2] for name in listed} - shown) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "limit"),
+    [
+        ("states", document_limits.MAX_STATES),
+        ("events", document_limits.MAX_EVENTS),
+        ("transitions", document_limits.MAX_TRANSITIONS),
+        ("description", document_limits.MAX_DESCRIPTION),
+        ("rules", document_limits.MAX_RULES),
+        ("rules[].emit", document_limits.MAX_EMITS),
+        ("rules[].params", document_limits.MAX_PARAM_CODES),
+        ("rules[].emit[].route", document_limits.MAX_ROUTE),
+        ("rules[].emit[].group", document_limits.MAX_NAME),
+        ("params", document_limits.MAX_PARAMS),
+        ("params[].data", document_limits.MAX_PARAMS_BYTES // 1024),
+        ("params[].code", document_limits.MAX_NAME),
+        ("version", document_limits.MAX_INT),
+        ("states[].timeout_minutes", MAX_MINUTES),
+    ],
+)
+def test_a_limit_is_the_codes_own(field, limit):
+    (line,) = (line for line in page(NAME).splitlines() if line.startswith(f"| `{field}` |"))
+    assert re.search(rf"\b{limit:,}\b", line.split("|")[4])
 
 
 def test_the_fields_of_the_request_are_those_of_its_model():
