@@ -48,10 +48,10 @@ serve: $(READY) ## the engine on this machine, without the story (WFE_PORT=8787,
 	@$(BIN)/python -m local.serve
 
 invoke: $(READY) $(SAM) ## a built function in Lambda's own emulator: FN=trigger EVENT=events/trigger/submit.json
-	@$(BIN)/python -m local.invoke "$(FN)" "$(EVENT)"
+	@$(BIN)/python -m local.lambdas.invoke "$(FN)" "$(EVENT)"
 
 samenv: $(READY) ## the file that `sam local invoke --env-vars` needs, for the stack that runs: .local/sam_env.json
-	@$(BIN)/python -m local.sam_env
+	@$(BIN)/python -m local.lambdas.sam_env
 
 check: $(READY) $(SAM) ## format, lint, types, import contracts, coding rules, template: the fast half
 	@sh local/check.sh
@@ -69,7 +69,7 @@ bench: $(READY) ## what the calls cost on this machine, a small and a large data
 	@$(BIN)/python benchmarks/speed.py --kind $(DB) --large $(LARGE)
 
 build: $(READY) $(SAM) ## sam build without Docker: the artifacts that are deployed, and their sizes
-	@$(BIN)/python -m local.build
+	@$(BIN)/python -m local.lambdas.build
 
 openapi: $(READY) ## write docs/openapi.json and docs/api_reference.md anew from the routes and models
 	@$(BIN)/python -m workflow_engine.entry.openapi

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from local.database import running_server
-from local.database_url import DatabaseUrl
+from local.database.url import DatabaseUrl
 from tests.support.engine import SQL_FOLDER, START, Workbench
 from tests.support.rows import Rows, Sql
 from workflow_engine.adapters.database import url_target

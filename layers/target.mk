@@ -29,6 +29,6 @@ else \
 fi
 endef
 
-# Asked by local/lambda_target.py: `make -f layers/target.mk runtime-python`.
+# Asked by local/lambdas/target.py: `make -f layers/target.mk runtime-python`.
 runtime-python:
 	@echo "$(RUNTIME_PYTHON)"

@@ -5,15 +5,14 @@ import re
 import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
 from local.api_fields import Field, Fields
 from local.api_words import words_for
+from local.machine import ROOT
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "api_reference.md"
 EXAMPLES = ROOT / "docs" / "api_examples.json"
 _OPENAPI = ROOT / "docs" / "openapi.json"

@@ -5,11 +5,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from local.demo_api import Api, ApiError, StoryError
-from local.demo_chapters import CHAPTERS, Chapter, play
-from local.demo_live import go_on, show_what_to_try
-from local.demo_print import Printer, wants_colour
-from local.demo_story import opened_story
+from local.demo.api import Api, ApiError, StoryError
+from local.demo.chapters import CHAPTERS, Chapter, play
+from local.demo.live import go_on, show_what_to_try
+from local.demo.print import Printer, wants_colour
+from local.demo.story import opened_story
 from local.machine import LocalSetupError, say
 from local.stack import Stack, StackSettings, end_with_signals, running_stack
 

@@ -4,15 +4,14 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from local.lambda_calls import LocalContext, call, handler_of
-from local.machine import LocalSetupError
+from local.lambdas.calls import LocalContext, call, handler_of
+from local.machine import ROOT, LocalSetupError
 from local.walk_cloud import Mailbox, walk_environment
 from workflow_engine.entry import container
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "vendor_registration"
+EXAMPLE = ROOT / "examples" / "vendor_registration"
 ENV, DEFINITION, REF = 1, "VendorRegistration", "VENDOR-00042"
 # Long enough for one pass of the monitor, too short for a second.
 _ONE_PASS_SECONDS = 14.0

@@ -5,19 +5,19 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from moto import mock_aws
 
 from local.database import running_server
-from local.database_url import DatabaseUrl
+from local.database.url import DatabaseUrl
+from local.machine import ROOT
 from workflow_engine.adapters import aws
 from workflow_engine.adapters.database import url_target
 from workflow_engine.dal.migrator import apply_migrations
 from workflow_engine.entry import container
 
-SQL_FOLDER = Path(__file__).parents[1] / "sql"
+SQL_FOLDER = ROOT / "sql"
 REGION = "eu-central-1"
 CONSUMERS = ("registry", "audit")
 _AWS = {"AWS_DEFAULT_REGION": REGION, "AWS_REGION": REGION, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}

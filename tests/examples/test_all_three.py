@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from local.lambda_calls import LocalContext
+from local.lambdas.calls import LocalContext
 from tests.examples.place import CHECKED, HTTPS, LAMBDA, NEXT, SQS, Message, lambda_settings, module_of, sns_event
 from tests.support.stack import ROOT
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from local.lambda_calls import LocalContext
+from local.lambdas.calls import LocalContext
 from tests.examples.place import CHECKED, LAMBDA, NEXT, lambda_settings, module_of, sns_event
 
 NAME = "vendor-lambda"

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from local.database_url import DatabaseUrl
+from local.database.url import DatabaseUrl
 from tests.support.facts import steps
 from tests.support.mysql_protocol import Kind
 from tests.support.operations import leave, submitted

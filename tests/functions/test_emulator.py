@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from moto.server import ThreadedMotoServer
 
-from local.build import Build
-from local.emulator import Emulator, Launch, running_emulator
-from local.lambda_template import lambda_template
+from local.lambdas.build import Build
+from local.lambdas.emulator import Emulator, Launch, running_emulator
+from local.lambdas.template import lambda_template
 from tests.functions import test_events
 from tests.functions.conftest import Stack, read_event
 from tests.functions.test_events import EXPECTED, FILES, submit_a_vendor

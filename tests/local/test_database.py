@@ -13,13 +13,15 @@ from pathlib import Path
 import pymysql
 import pytest
 
-from local import database, database_instance, database_ways, machine
+from local import database, machine
+from local.database import instance as database_instance
 from local.database import main, running_server
-from local.database_instance import Launch, server_command
-from local.database_ports import EVERYWHERE, bind_address, free_port, reached_at
-from local.database_programs import TITLES
-from local.database_url import DatabaseUrl
-from local.database_ways import ensure_program
+from local.database import ways as database_ways
+from local.database.instance import Launch, server_command
+from local.database.ports import EVERYWHERE, bind_address, free_port, reached_at
+from local.database.programs import TITLES
+from local.database.url import DatabaseUrl
+from local.database.ways import ensure_program
 from local.machine import ROOT, LocalSetupError
 
 PARENT = """

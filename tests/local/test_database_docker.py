@@ -12,17 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from local import database, database_instance, database_ways, machine
+from local import database, machine
+from local.database import instance as database_instance
 from local.database import main, running_server
-from local.database_docker import IMAGES, Docker, container_name, docker_program
-from local.database_programs import Seat
-from local.database_url import DatabaseUrl
-from local.database_ways import ensure_program
+from local.database import ways as database_ways
+from local.database.docker import IMAGES, Docker, container_name, docker_program
+from local.database.programs import Seat
+from local.database.url import DatabaseUrl
+from local.database.ways import ensure_program
 from local.machine import ROOT, LocalSetupError
 
 PARENT = """
 import dataclasses, json, pathlib, sys
-from local import database_instance, database_ways, machine
+from local import machine
+from local.database import instance as database_instance
+from local.database import ways as database_ways
 machine.SERVER_FOLDERS, database_ways.MYSQL_ROOT, database_instance.LOCAL = (), pathlib.Path(sys.argv[2], "none"), pathlib.Path(sys.argv[2])
 database_ways.LOCAL = database_instance.LOCAL
 from local.database import running_server
@@ -162,7 +166,7 @@ def test_a_daemon_that_does_not_answer_is_to_be_started(stood_in):
 
 def test_a_daemon_that_hangs_is_given_up(stood_in, monkeypatch):
     (stood_in.parent / "bin" / "docker").write_text("#!/bin/sh\nexec /bin/cat /dev/zero > /dev/null\n")
-    monkeypatch.setattr("local.database_docker.SECONDS_TO_ANSWER", 0.2)
+    monkeypatch.setattr("local.database.docker.SECONDS_TO_ANSWER", 0.2)
     with pytest.raises(LocalSetupError, match=r"does not answer:\nno answer within 0\.2 s"):
         docker_program("mariadb")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from local.build import Build
-from local.emulator import Launch, outcome_of, running_emulator
-from local.lambda_target import local_target
-from local.lambda_template import LambdaFunction
+from local.lambdas.build import Build
+from local.lambdas.emulator import Launch, outcome_of, running_emulator
+from local.lambdas.target import local_target
+from local.lambdas.template import LambdaFunction
 
 SOURCE = """
 import json, os, sys, time

@@ -16,11 +16,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from local import invoke
-from local.build import Build
-from local.database_url import DatabaseUrl
-from local.lambda_target import deployed_target, host_target, local_target
-from local.lambda_template import lambda_template
+from local.database.url import DatabaseUrl
+from local.lambdas import invoke
+from local.lambdas.build import Build
+from local.lambdas.target import deployed_target, host_target, local_target
+from local.lambdas.template import lambda_template
 from local.machine import ROOT, LocalSetupError
 
 SUBMIT = "events/trigger/submit.json"
@@ -191,9 +191,9 @@ def started(build: Build, *arguments: str) -> "subprocess.Popen[str]":
     code = """
 import sys
 from pathlib import Path
-from local.build import Build
-from local.invoke import end_on_sigterm, main
-from local.lambda_target import local_target
+from local.lambdas.build import Build
+from local.lambdas.invoke import end_on_sigterm, main
+from local.lambdas.target import local_target
 end_on_sigterm()
 sys.exit(main(sys.argv[2:], Build(target=local_target(), folder=Path(sys.argv[1]))))
 """

@@ -2,8 +2,8 @@
 
 import pytest
 
+from local.database.mysql_packages import Source, parse_deb822, parse_list, read_sources
 from local.machine import LocalSetupError, newest_package
-from local.mysql_packages import Source, parse_deb822, parse_list, read_sources
 
 DEB822 = """# a comment
 Types: deb deb-src

@@ -18,14 +18,14 @@ from pathlib import Path
 import pytest
 from standardwebhooks.webhooks import Webhook
 
-from local.cloud import client
-from local.demo_api import Api, StoryError
-from local.demo_chapters import CHAPTERS, Chapter, play
-from local.demo_inbox import is_signed_with
-from local.demo_print import WIDTH, Printer, wants_colour
-from local.demo_story import opened_story
+from local.demo.api import Api, StoryError
+from local.demo.chapters import CHAPTERS, Chapter, play
+from local.demo.inbox import is_signed_with
+from local.demo.print import WIDTH, Printer, wants_colour
+from local.demo.story import opened_story
 from local.run import run
 from local.stack import StackSettings
+from local.stack.cloud import client
 from tests.local.test_serve import is_listening
 from tests.support.server import create_database, drop_database
 from tests.support.stack import ROOT, stack_on

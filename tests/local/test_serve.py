@@ -1,5 +1,6 @@
 """`make serve` as a person or a script meets it: one line when it is ready, and nothing left when it ends."""
 
+import json
 import os
 import shutil
 import signal
@@ -10,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from local.database import SERVERS
-from local.database_instance import free_port
-from local.database_url import DatabaseUrl
+from local.database.instance import free_port
+from local.database.url import DatabaseUrl
 from local.machine import LOCAL, LocalSetupError
 from local.stack import StackSettings
 from tests.support.server import create_database, drop_database
@@ -20,8 +21,9 @@ from tests.support.stack import serving
 KIND = os.environ.get("DB") or "mariadb"
 
 
-def scratch_servers() -> set[str]:
-    return {folder.name for folder in SERVERS.glob("*") if folder.name.startswith(f"{KIND}-")}
+def folder_of(database_url: str) -> Path:
+    """The folder of the private server with this address."""
+    return next(note.parent for note in SERVERS.glob("*/server.json") if json.loads(note.read_text())["url"] == database_url)
 
 
 def test_a_stack_says_when_it_is_ready_and_leaves_nothing_behind_after_an_interrupt():
@@ -43,13 +45,11 @@ def is_listening(url: str) -> bool:
 
 
 def test_a_private_server_is_gone_with_its_folder_also_after_a_termination():
-    before = scratch_servers()
     with serving(WFE_PORT="0") as serve:
-        serve.ready()
-        mine = scratch_servers() - before
-        assert mine
+        folder = folder_of(serve.ready().ok("GET", "/_local")["database"])
+        assert folder.is_dir()
         assert serve.end(signal.SIGTERM)[0] == 0
-    assert not mine & scratch_servers()
+    assert not folder.exists()
 
 
 def test_two_stacks_run_side_by_side_and_know_nothing_of_each_other():

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from standardwebhooks import Webhook
 
-from local.gateway import Gateway, HttpRequest, event_of
-from local.stack_api import MAX_BODY_BYTES
+from local.stack.api import MAX_BODY_BYTES
+from local.stack.gateway import Gateway, HttpRequest, event_of
 from tests.support.https_inbox import https_inbox
 from tests.support.stack import ROOT, stack_on
 from workflow_engine.adapters.clock import SystemClock

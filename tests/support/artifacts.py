@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from local.build import Build, build
-from local.lambda_target import Target, deployed_target, local_target
+from local.lambdas.build import Build, build
+from local.lambdas.target import Target, deployed_target, local_target
 from local.machine import LOCAL, exclusive
 
 FOLDER = pytest.StashKey[Path]()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from local.database_url import DatabaseUrl
+from local.database.url import DatabaseUrl
 from tests.support.outside import OutsideTransactions
 from workflow_engine.adapters.database import url_target
 from workflow_engine.dal import Db, Deadline, WorkFlowDAL

@@ -23,7 +23,7 @@ from typing import IO, Any, Self
 import pymysql
 from pymysql.cursors import DictCursor
 
-from local.database_url import DatabaseUrl
+from local.database.url import DatabaseUrl
 from tests.support.engine import FakeClock, RecordingPublisher, Workbench
 from workflow_engine import dal, engine, models
 from workflow_engine.dal import Deadline, Statement

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from local.database_url import DatabaseUrl
+from local.database.url import DatabaseUrl
 from workflow_engine.models.enums import AckStatus, EventKind, GaveUp
 from workflow_engine.models.flags import LifeCycleInstanceFlag, LifeCycleKindFlag, LifeCycleStateFlag
 

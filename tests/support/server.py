@@ -10,8 +10,8 @@ from typing import Any, get_args
 import pytest
 
 from local.database import DatabaseServer, Kind, running_server
-from local.database_programs import TITLES
-from local.database_url import DatabaseUrl
+from local.database.programs import TITLES
+from local.database.url import DatabaseUrl
 from local.machine import LocalSetupError
 
 SERVER = pytest.StashKey[DatabaseServer]()

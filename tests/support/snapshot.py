@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from local.database_url import DatabaseUrl
+from local.database.url import DatabaseUrl
 
 # Written by the migration, or kept from sandbox to sandbox.
 NOT_OURS = {"schema_version", "id_block", "monitor_lease"}

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from local.cloud import client
 from local.database import DatabaseServer
 from local.stack import Stack, StackSettings, running_stack
+from local.stack.cloud import client
 from tests.support.server import create_database, drop_database
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from typing import Any, Self
 import pytest
 from pymysql.cursors import DictCursor
 
-from local.database_url import DatabaseUrl
+from local.database.url import DatabaseUrl
 from tests.support.engine import FakeClock, Workbench
 from tests.support.mysql_protocol import Kind, Packet
 from tests.support.wire_link import PATIENCE, Command, Cut, Link, Moment

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from local.build import artifacts, fingerprint, table
+from local.lambdas.build import artifacts, fingerprint, table
 from tests.template.cloudformation import FUNCTIONS, REGION, ROOT, TEMPLATE, sam_program
 
 VERSION = TEMPLATE["Parameters"]["Runtime"]["Default"].removeprefix("python")

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from local import sam_env
-from local.cloud import REGION
-from local.database_url import DatabaseUrl
+from local.database.url import DatabaseUrl
+from local.lambdas import sam_env
+from local.lambdas.sam_env import PLACES, main, sam_environment
 from local.machine import LocalSetupError
-from local.sam_env import PLACES, main, sam_environment
 from local.stack import StackSettings, running_stack
+from local.stack.cloud import REGION
 from tests.docs.pages import page, pages
 from tests.template.cloudformation import FUNCTIONS, ROOT, TEMPLATE, sam_program
 from workflow_engine.entry.settings import Settings

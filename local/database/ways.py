@@ -3,10 +3,10 @@
 from functools import partial
 from pathlib import Path
 
-from local.database_docker import docker_program
-from local.database_programs import TITLES, Kind, Seat, ServerProgram, as_user, checked_version, fill
+from local.database.docker import docker_program
+from local.database.mysql_packages import unpack_mysql
+from local.database.programs import TITLES, Kind, Seat, ServerProgram, as_user, checked_version, fill
 from local.machine import LOCAL, LocalSetupError, apt_install, brew_install, exclusive, find_command, find_commands, run, say
-from local.mysql_packages import unpack_mysql
 
 MYSQL_ROOT = LOCAL / "mysql" / "root"
 PACKAGES = ("mariadb-server-core", "mariadb-client-core")

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from local.cloud import NOTICE_TOPIC, REGION, WORK_TOPIC, LocalCloud
-from local.database_ports import BIND, LOOPBACK, reached_at
-from local.database_programs import Kind
-from local.gateway import ACCOUNT
-from local.lambda_calls import LocalContext, handler_of
+from local.database.ports import BIND, LOOPBACK, reached_at
+from local.database.programs import Kind
+from local.lambdas.calls import LocalContext, handler_of
 from local.machine import LOCAL, LocalSetupError, say
-from local.sandboxes import Sandboxes
-from local.stack_api import StackApi
-from local.stack_database import prepared_database
-from local.stack_log import logging_to
-from local.web_server import listening, served
+from local.stack.api import StackApi
+from local.stack.cloud import NOTICE_TOPIC, REGION, WORK_TOPIC, LocalCloud
+from local.stack.database import prepared_database
+from local.stack.gateway import ACCOUNT
+from local.stack.log import logging_to
+from local.stack.sandboxes import Sandboxes
+from local.stack.web_server import listening, served
 from workflow_engine.adapters import aws
 from workflow_engine.entry import container
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from local.demo_end import show_timeline, show_why
-from local.demo_story import APPLICATION, BEAT_SECONDS, DEFINITION, OPERATOR, Story, example
+from local.demo.end import show_timeline, show_why
+from local.demo.story import APPLICATION, BEAT_SECONDS, DEFINITION, OPERATOR, Story, example
 
 VENDOR, FORGOTTEN = "VENDOR-42", "VENDOR-43"
 _HOUR = 3600

@@ -1,4 +1,4 @@
-"""`sam build` without Docker: `python -m local.build` for what is deployed, `ensure_build` for what is run on this machine."""
+"""`sam build` without Docker: `python -m local.lambdas.build` for what is deployed, `ensure_build` for what is run on this machine."""
 
 import hashlib
 import os
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.lambda_target import Target, deployed_target, outer_environment
-from local.lambda_template import lambda_template
+from local.lambdas.target import Target, deployed_target, outer_environment
+from local.lambdas.template import lambda_template
 from local.machine import LOCAL, ROOT, LocalSetupError, exclusive, run, say
 
 SOURCES = ("template.yaml", "samconfig.toml", "functions", "layers", "sql")

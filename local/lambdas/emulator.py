@@ -15,10 +15,10 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, cast
 
-from local import guard
-from local.build import Build, sam_program
-from local.lambda_target import architecture, runtime_client
-from local.lambda_template import LambdaFunction
+from local.database import guard
+from local.lambdas.build import Build, sam_program
+from local.lambdas.target import architecture, runtime_client
+from local.lambdas.template import LambdaFunction
 from local.machine import LocalSetupError, last_lines
 
 SECONDS_TO_START = 10

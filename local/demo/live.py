@@ -4,11 +4,11 @@ import time
 from dataclasses import dataclass
 from typing import NoReturn
 
-from local.demo_api import ApiError
-from local.demo_chapters import FORGOTTEN, VENDOR
-from local.demo_inbox import Message
-from local.demo_print import WIDTH
-from local.demo_story import DEFINITION, OPERATOR, DemoConsumer, Story, told
+from local.demo.api import ApiError
+from local.demo.chapters import FORGOTTEN, VENDOR
+from local.demo.inbox import Message
+from local.demo.print import WIDTH
+from local.demo.story import DEFINITION, OPERATOR, DemoConsumer, Story, told
 
 _BEAT_EVERY_SECONDS = 5.0
 _TWO_DAYS_AND_AN_HOUR = 49 * 3600

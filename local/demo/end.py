@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from local.demo_story import Story
+from local.demo.story import Story
 
 _DAY = timedelta(days=1)
 

@@ -17,11 +17,11 @@ from typing import IO
 
 import pymysql
 
-from local import guard
-from local.database_ports import LOOPBACK, check_port, free_port, reached_at
-from local.database_programs import Kind, Seat, ServerProgram
-from local.database_settings import BY_KIND, BY_PROFILE, COMMON, DATABASE, INIT, USER, Profile
-from local.database_url import DatabaseUrl
+from local.database import guard
+from local.database.ports import LOOPBACK, check_port, free_port, reached_at
+from local.database.programs import Kind, Seat, ServerProgram
+from local.database.settings import BY_KIND, BY_PROFILE, COMMON, DATABASE, INIT, USER, Profile
+from local.database.url import DatabaseUrl
 from local.machine import LOCAL, LocalSetupError, exclusive, last_lines, take_lock
 
 SECONDS_TO_START = 60

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 from urllib.parse import parse_qs
 
-from local.cloud import Published
-from local.gateway import Gateway, HttpRequest, event_of
-from local.lambda_calls import LocalContext, handler_of
-from local.sandboxes import Sandboxes
+from local.lambdas.calls import LocalContext, handler_of
+from local.stack.cloud import Published
+from local.stack.gateway import Gateway, HttpRequest, event_of
+from local.stack.sandboxes import Sandboxes
 from workflow_engine.dal import Deadline
 from workflow_engine.entry import container
 

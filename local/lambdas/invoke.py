@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from typing import Any, cast
 
-from local.build import Build, ensure_build
-from local.emulator import Launch, Outcome, running_emulator
-from local.lambda_target import Target, deployed_target, host_target
-from local.lambda_template import LambdaFunction, lambda_template
+from local.lambdas.build import Build, ensure_build
+from local.lambdas.emulator import Launch, Outcome, running_emulator
+from local.lambdas.target import Target, deployed_target, host_target
+from local.lambdas.template import LambdaFunction, lambda_template
 from local.machine import ROOT, LocalSetupError, say
 from local.stack import StackSettings, running_stack
 
@@ -109,7 +109,7 @@ def _show(line: str) -> None:
 
 
 def _arguments(given: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m local.invoke", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m local.lambdas.invoke", description=__doc__)
     parser.add_argument("function", metavar="FN", help="folder or logical id of the function: trigger or TriggerFunction")
     parser.add_argument("event", metavar="EVENT", help="file with the event: events/trigger/submit.json")
     return parser.parse_args(given)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from local.database_programs import TITLES, Kind, Seat, ServerProgram, checked_version, fill
+from local.database.programs import TITLES, Kind, Seat, ServerProgram, checked_version, fill
 from local.machine import LocalSetupError, find_command, run_shown, say
 
 IMAGES: dict[Kind, str] = {"mariadb": "mariadb:10.11", "mysql": "mysql:8.4"}

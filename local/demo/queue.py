@@ -9,7 +9,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local.cloud import client
+from local.stack.cloud import client
 
 _WAIT_SECONDS = 1
 _AFTER_TROUBLE_SECONDS = 0.2

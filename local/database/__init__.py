@@ -12,12 +12,12 @@ from typing import get_args
 
 import pymysql
 
-from local.database_instance import DatabaseServer, Launch, running_in, start, stop, stop_detached
-from local.database_ports import BIND, bind_address
-from local.database_programs import TITLES, Kind
-from local.database_settings import Profile
-from local.database_url import DatabaseUrl
-from local.database_ways import ensure_program
+from local.database.instance import DatabaseServer, Launch, running_in, start, stop, stop_detached
+from local.database.ports import BIND, bind_address
+from local.database.programs import TITLES, Kind
+from local.database.settings import Profile
+from local.database.url import DatabaseUrl
+from local.database.ways import ensure_program
 from local.machine import LOCAL, LocalSetupError, say
 
 SERVERS = LOCAL / "servers"
@@ -135,7 +135,3 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

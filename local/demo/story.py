@@ -5,16 +5,16 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from local.demo_api import Api, ApiError, StoryError
-from local.demo_https import SnsEndpoint, https_endpoint
-from local.demo_inbox import Inbox, Message, is_signed_with
-from local.demo_print import Printer
-from local.demo_queue import Queue, polled_queue
+from local.demo.api import Api, ApiError, StoryError
+from local.demo.https import SnsEndpoint, https_endpoint
+from local.demo.inbox import Inbox, Message, is_signed_with
+from local.demo.print import Printer
+from local.demo.queue import Queue, polled_queue
+from local.machine import ROOT
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "vendor_registration"
+EXAMPLE = ROOT / "examples" / "vendor_registration"
 DEFINITION = "VendorRegistration"
 APPLICATION, OPERATOR = "portal", "ops"
 BEAT_SECONDS = 20

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from local.database_programs import Kind
+from local.database.programs import Kind
 
 Profile = Literal["durable", "fast"]
 

@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 from uuid import uuid4
 
-from local.machine import LocalSetupError
+from local.machine import ROOT, LocalSetupError
 
-FUNCTIONS = Path(__file__).parents[1] / "functions"
+FUNCTIONS = ROOT / "functions"
 ACCOUNT = "123456789012"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from local.database_ports import reached_at
+from local.database.ports import reached_at
 from local.machine import LocalSetupError
 
 _log = logging.getLogger(__name__)

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from local.invoke import running_environment
-from local.lambda_template import lambda_template
+from local.lambdas.invoke import running_environment
+from local.lambdas.template import lambda_template
 from local.machine import LOCAL, LocalSetupError, say
 from local.stack import StackSettings
 

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.lambda_template import lambda_template
+from local.lambdas.template import lambda_template
 from local.machine import LOCAL, ROOT, LocalSetupError, exclusive, run, say
 
 REQUIREMENTS = ROOT / "local" / "requirements-lambda.txt"

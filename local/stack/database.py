@@ -7,8 +7,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from local.database import GIVEN, SERVERS, running_server
-from local.database_programs import TITLES, Kind
-from local.database_url import DatabaseUrl
+from local.database.programs import TITLES, Kind
+from local.database.url import DatabaseUrl
 from local.machine import ROOT, LocalSetupError, say
 from workflow_engine.adapters.database import url_target
 from workflow_engine.dal.migrator import apply_migrations

@@ -1,0 +1,7 @@
+"""`python -m local.database`: for people."""
+
+import sys
+
+from local.database import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""The story of `make run`: eight chapters, two consumers, and what to try afterwards."""

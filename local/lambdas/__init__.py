@@ -1,0 +1,1 @@
+"""Functions on this machine: called in process, built as SAM deploys them, run in Lambda's emulator."""
