@@ -20,7 +20,7 @@ ROUTES = [(method.upper(), path, operation["tags"][0]) for path, methods in OPEN
 ALARMS = re.findall(r"^  (\w+):\n    Type: AWS::CloudWatch::Alarm$", TEMPLATE, re.MULTILINE)
 TARGETS = re.findall(r"^([a-z-]+):.*## ", page("Makefile"), re.MULTILINE)
 VARIABLES = sorted({*(PREFIX + name.upper() for name in Settings.model_fields), *re.findall(r"^\s+((?:WFE|POWERTOOLS)_\w+):", TEMPLATE, re.MULTILINE)})
-_LOCAL_SOURCE = "".join(file.read_text("utf-8") for file in sorted((ROOT / "local").glob("*.py")))
+_LOCAL_SOURCE = "".join(file.read_text("utf-8") for file in sorted((ROOT / "local").rglob("*.py")))
 LOCAL_VARIABLES = sorted({*re.findall(r'["\'](WFE_[A-Z_]+)["\']', _LOCAL_SOURCE), "DB", "DEMO"})
 LOCAL_ROUTES = sorted(set(re.findall(r'["\'](/_local(?:/\w+)?)["\']', _LOCAL_SOURCE)))
 METRICS = sorted(
@@ -133,6 +133,11 @@ def test_every_variable_of_the_makefile_is_explained(variable):
 @pytest.mark.parametrize("variable", re.findall(r"^(\w+) \?=", page("Makefile"), re.MULTILINE))
 def test_every_setting_of_the_makefile_is_named(variable):
     assert re.search(rf"`(?:[^`]* )?{variable}\b", page("CONTRIBUTING.md"))
+
+
+def test_what_is_asked_of_the_local_page_is_found_in_the_code():
+    assert len(LOCAL_ROUTES) == 4
+    assert {"WFE_PORT", "WFE_KEEP", "WFE_BIND", "WFE_DATABASE_URL", "WFE_AWS_ENDPOINT_URL"} <= set(LOCAL_VARIABLES)
 
 
 @pytest.mark.parametrize("path", LOCAL_ROUTES)
