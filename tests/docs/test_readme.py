@@ -110,6 +110,12 @@ def test_every_call_of_the_runbook_is_one_that_the_engine_understands(served):
     assert {line: answer for line, answer in answers.items() if answer.get("status") in {400, 405, 500, 503} or answer.get("code") == "ROUTE_NOT_FOUND"} == {}
 
 
+def test_the_end_of_a_test_run_names_the_database_and_no_failure():
+    (text,) = (block.text for block in BLOCKS if block.heading == "Two commands" and "passed in" in block.text)
+    assert re.search(r"^database: MariaDB [\d.]+\n=+ \d+ passed in [\d.]+s", text, re.MULTILINE)
+    assert not re.search(r"failed|skipped|error", text)
+
+
 def test_what_it_is_and_is_not_takes_ten_lines():
     head = page("README.md").partition("## How it fits together")[0]
     assert len(re.findall(r"^- ", head, re.MULTILINE)) == 10
