@@ -27,6 +27,7 @@ from local.machine import LOCAL, LocalSetupError, exclusive, last_lines, take_lo
 SECONDS_TO_START = 60
 SECONDS_TO_ANSWER = 2
 PORT_TRIES = 5
+TEMPORARY = "tmp"
 PORT_TAKEN = ("already in use", "already allocated")
 
 # Detached servers are meant to outlive us; Python warns of a child that is forgotten while it runs.
@@ -160,6 +161,7 @@ def _locked(directory: Path) -> Generator[IO[str]]:
 def _prepare_data(launch: Launch) -> None:
     """Copy the template, made once per version: many times quicker than filling a data folder anew."""
     data, program = launch.directory / "data", launch.program
+    (launch.directory / TEMPORARY).mkdir(exist_ok=True)
     if data.exists():
         return
     template = _template(program)
@@ -191,6 +193,8 @@ def server_command(launch: Launch, port: int) -> list[str]:
     start = launch.program.command(Seat(directory=folder, address=launch.address, port=port))
     files = [
         f"--datadir={folder / 'data'}",
+        # At its start MariaDB deletes whatever looks like a temporary table in this folder: shared, that would be another server's, which crashes of it.
+        f"--tmpdir={folder / TEMPORARY}",
         f"--pid-file={folder / 'server.pid'}",
         f"--log-error={folder / 'error.log'}",
         f"--init-file={folder / 'init.sql'}",

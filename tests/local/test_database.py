@@ -307,3 +307,9 @@ def test_an_address_survives_being_written_and_read():
 def test_an_address_of_another_form_is_refused(text):
     with pytest.raises(LocalSetupError, match="mysql://user:password@host:port/name"):
         DatabaseUrl.parse(text)
+
+
+def test_a_server_that_starts_leaves_the_temporary_tables_of_the_others_alone(kind):
+    with running_server(kind, "fast") as one, running_server(kind, "fast") as other:
+        folders = [DatabaseUrl.parse(server.url).execute("SELECT @@tmpdir") for server in (one, other)]
+        assert folders == [str(Path(server.directory) / "tmp") for server in (one, other)]
