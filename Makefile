@@ -73,7 +73,7 @@ build: $(READY) $(SAM) ## sam build without Docker: the artifacts that are deplo
 
 openapi: $(READY) ## write docs/openapi.json and docs/api_reference.md anew from the routes and models
 	@$(BIN)/python -m workflow_engine.entry.openapi
-	@$(BIN)/python -m local.api_reference
+	@$(BIN)/python -m local.pages.api_reference
 
 format: $(READY) ## let ruff format and fix what it can
 	@$(BIN)/ruff format

@@ -193,7 +193,7 @@ def server_command(launch: Launch, port: int) -> list[str]:
     start = launch.program.command(Seat(directory=folder, address=launch.address, port=port))
     files = [
         f"--datadir={folder / 'data'}",
-        # At its start MariaDB deletes whatever looks like a temporary table in this folder: shared, that would be another server's, which crashes of it.
+        # At its start MariaDB deletes what it takes for its own old work files here: in a shared folder those of another server, which crashes of it.
         f"--tmpdir={folder / TEMPORARY}",
         f"--pid-file={folder / 'server.pid'}",
         f"--log-error={folder / 'error.log'}",

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from local.api_reference import EXAMPLES, PAGE, page_text, policies_of, scopes_of
+from local.pages.api_reference import EXAMPLES, PAGE, page_text, policies_of, scopes_of
 from tests.docs.pages import page, rows
 from tests.functions.conftest import read_event
 

@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from local.cost import DEV, Case, Load, changed, tables
+from local.pages.cost import DEV, Case, Load, changed, tables
 from tests.docs.pages import page
 from tests.docs.test_docs import ALARMS, METRICS, TEMPLATE
 
 
 @pytest.mark.parametrize("name", tables(Case()))
 def test_the_page_shows_what_the_script_computes(name):
-    assert tables(Case())[name] in page("docs/cost.md"), "run: python -m local.cost"
+    assert tables(Case())[name] in page("docs/cost.md"), "run: python -m local.pages.cost"
 
 
 def test_the_counts_are_those_of_the_template():

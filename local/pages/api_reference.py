@@ -1,4 +1,4 @@
-"""Writes docs/api_reference.md from the OpenAPI document, the template and the recorded examples: `python -m local.api_reference`."""
+"""Writes docs/api_reference.md from the OpenAPI document, the template and the recorded examples: `python -m local.pages.api_reference`."""
 
 import json
 import re
@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from local.api_fields import Field, Fields
-from local.api_words import words_for
 from local.machine import ROOT
+from local.pages.api_fields import Field, Fields
+from local.pages.api_words import words_for
 
 PAGE = ROOT / "docs" / "api_reference.md"
 EXAMPLES = ROOT / "docs" / "api_examples.json"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from local.api_words import words_for
+from local.pages.api_words import words_for
 
 Schema = dict[str, Any]
 _ANY = "JsonValue"

@@ -1,4 +1,4 @@
-"""What a stack costs a month, from prices, measurements and a load: `python -m local.cost [name=value …]` prints the tables of docs/cost.md."""
+"""What a stack costs a month, from prices, measurements and a load: `python -m local.pages.cost [name=value …]` prints the tables of docs/cost.md."""
 
 import sys
 from collections.abc import Iterable, Mapping
