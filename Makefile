@@ -1,12 +1,12 @@
 # Every command of the project. `make` alone lists them.
 #
 # PYTHON=python3.13  the interpreter to build the virtual environment with (any from 3.11 on)
-# DB=mysql           run the tests on MySQL instead of MariaDB
+# DB=mysql           MySQL instead of MariaDB; without it MariaDB, or MySQL on a machine that has only that
 # DEMO=once          `make run` ends after its story
 # TESTS=tests/dal    run only these tests; ARGS="-k lanes -x" goes to pytest as it is
 
 PYTHON ?= python3
-DB ?= mariadb
+DB ?=
 TESTS ?= tests
 LARGE ?= 1000000
 ARGS ?=
@@ -23,8 +23,9 @@ export PYTHONPATH := $(LAYER):.
 export SAM_CLI_TELEMETRY := 0
 export SAM_CLI_POLL_DELAY := 5
 export SAM
-export DB
 export DEMO
+# What the machine has, where nobody chose; asked only by what needs a database.
+KIND = $(or $(DB),$(shell $(BIN)/python -m local.database kind))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run serve invoke samenv check test walk bench build openapi format lock clean
@@ -42,13 +43,13 @@ $(SAM): | $(READY)
 	@sh local/setup.sh "$(PYTHON)"
 
 run: $(READY) ## the engine on this machine, and a story that shows what it does; Ctrl-C ends it (DEMO=once ends by itself)
-	@$(BIN)/python -m local.run
+	@DB=$(KIND) $(BIN)/python -m local.run
 
 serve: $(READY) ## the engine on this machine, without the story (WFE_PORT=8787, WFE_KEEP=1 keeps the data)
-	@$(BIN)/python -m local.serve
+	@DB=$(KIND) $(BIN)/python -m local.serve
 
 invoke: $(READY) $(SAM) ## a built function in Lambda's own emulator: FN=trigger EVENT=events/trigger/submit.json
-	@$(BIN)/python -m local.lambdas.invoke "$(FN)" "$(EVENT)"
+	@DB=$(KIND) $(BIN)/python -m local.lambdas.invoke "$(FN)" "$(EVENT)"
 
 samenv: $(READY) ## the file that `sam local invoke --env-vars` needs, for the stack that runs: .local/sam_env.json
 	@$(BIN)/python -m local.lambdas.sam_env
@@ -57,16 +58,16 @@ check: $(READY) $(SAM) ## format, lint, types, import contracts, coding rules, t
 	@sh local/check.sh
 
 test: $(READY) $(SAM) ## every test, on a real database that is set up by itself (DB=mysql for MySQL)
-	@$(BIN)/python -m local.database install --kind $(DB)
-	@$(BIN)/python -m pytest -n 2 $(ARGS) $(TESTS) || { echo "error: not every test passed. One alone: make test DB=$(DB) TESTS=tests/flows/test_x.py ARGS=\"-k name -x\"" >&2; exit 1; }
+	@$(BIN)/python -m local.database install --kind $(KIND)
+	@DB=$(KIND) $(BIN)/python -m pytest -n 2 $(ARGS) $(TESTS) || { echo "error: not every test passed. One alone: make test DB=$(KIND) TESTS=tests/flows/test_x.py ARGS=\"-k name -x\"" >&2; exit 1; }
 
 walk: $(READY) ## a vendor's whole life through the real handlers, printed as it happens
 	@$(BIN)/python -m local.database install --kind mariadb
 	@$(BIN)/python -m local.walk
 
 bench: $(READY) ## what the calls cost on this machine, a small and a large database side by side (LARGE=1000000)
-	@$(BIN)/python -m local.database install --kind $(DB)
-	@$(BIN)/python benchmarks/speed.py --kind $(DB) --large $(LARGE)
+	@$(BIN)/python -m local.database install --kind $(KIND)
+	@$(BIN)/python benchmarks/speed.py --kind $(KIND) --large $(LARGE)
 
 build: $(READY) $(SAM) ## sam build without Docker: the artifacts that are deployed, and their sizes
 	@$(BIN)/python -m local.lambdas.build

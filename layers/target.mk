@@ -5,9 +5,10 @@ parameter = $(shell sed -n '/^  $(1):$$/,/^  [A-Z]/ s/^    Default: *//p' templa
 PYTHON_VERSION := $(patsubst python%,%,$(call parameter,Runtime))
 PLATFORM := manylinux2014_$(patsubst arm64,aarch64,$(call parameter,Architecture))
 
-# The interpreter of that version: on PATH (tried, because a pyenv shim may exist and still fail), else among pyenv's versions.
-CANDIDATES := python$(PYTHON_VERSION) $(wildcard $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions/$(PYTHON_VERSION).*/bin/python$(PYTHON_VERSION))
-RUNTIME_PYTHON = $(shell for python in $(CANDIDATES); do "$$python" -c "" 2>/dev/null && echo "$$python" && break; done)
+# The interpreter of that version: on PATH, else among pyenv's versions, else our own environment's. Each is asked: a pyenv shim may exist and still fail.
+CANDIDATES := python$(PYTHON_VERSION) $(wildcard $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions/$(PYTHON_VERSION).*/bin/python$(PYTHON_VERSION)) $(wildcard $(CURDIR)/.venv/bin/python)
+IS_RUNTIME = import sys; sys.exit("%d.%d" % sys.version_info[:2] != "$(PYTHON_VERSION)")
+RUNTIME_PYTHON = $(shell for python in $(CANDIDATES); do "$$python" -c '$(IS_RUNTIME)' 2>/dev/null && echo "$$python" && break; done)
 
 # `make invoke`, on a machine that cannot run what is deployed, names its own interpreter here: the same build, for that one.
 ifdef WFE_BUILD_PYTHON

@@ -17,7 +17,7 @@ from local.database.ports import BIND, bind_address
 from local.database.programs import TITLES, Kind
 from local.database.settings import Profile
 from local.database.url import DatabaseUrl
-from local.database.ways import ensure_program
+from local.database.ways import default_kind, ensure_program
 from local.machine import LOCAL, LocalSetupError, say
 
 SERVERS = LOCAL / "servers"
@@ -96,6 +96,10 @@ def _url(options: argparse.Namespace) -> str:
     return running.url
 
 
+def _kind(_options: argparse.Namespace) -> str:
+    return default_kind()
+
+
 def _folder(options: argparse.Namespace) -> Path:
     return SERVERS / f"{options.kind}.{options.name}"
 
@@ -104,6 +108,7 @@ COMMANDS = {
     "install": (_install, "make sure that the server's programs are on this machine"),
     "start": (_start, "start a server that keeps its data and runs until it is stopped; prints its address"),
     "stop": (_stop, "stop it; its data stays"),
+    "kind": (_kind, "print which server is taken when none is named"),
     "url": (_url, "print the address of the running server"),
 }
 

@@ -24,6 +24,11 @@ INSTALL: dict[Kind, str] = {
 }
 
 
+def default_kind() -> Kind:
+    """Return the kind to take when nobody chose: MariaDB, unless a MySQL is what the machine has."""
+    return "mysql" if not _of_kind("mariadb") and _of_kind("mysql") else "mariadb"
+
+
 def ensure_program(kind: Kind) -> ServerProgram:
     """Return the server program, bringing it to the machine when it is missing; an error says what each way lacked."""
     ways = {"this machine": _found, "packages": _from_packages, "Homebrew": _from_homebrew, "Docker": docker_program}

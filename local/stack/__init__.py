@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from pydantic import ValidationError
+
 from local.database.ports import BIND, LOOPBACK, reached_at
 from local.database.programs import Kind
+from local.database.ways import default_kind
 from local.lambdas.calls import LocalContext, handler_of
 from local.machine import LOCAL, LocalSetupError, say
 from local.stack.api import StackApi
@@ -25,6 +28,7 @@ from local.stack.sandboxes import Sandboxes
 from local.stack.web_server import listening, served
 from workflow_engine.adapters import aws
 from workflow_engine.entry import container
+from workflow_engine.entry.settings import PREFIX, Settings
 
 DEFAULT_PORT = 8787
 SERVICE = "workflow-engine-local"
@@ -47,13 +51,23 @@ class StackSettings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "StackSettings":
-        port, kind = environment.get("WFE_PORT") or str(DEFAULT_PORT), environment.get("DB") or "mariadb"
+        port, kind = environment.get("WFE_PORT") or str(DEFAULT_PORT), environment.get("DB") or default_kind()
         if not port.isdecimal() or int(port) > HIGHEST_PORT:
             raise LocalSetupError(f"WFE_PORT={port} is no port: take a number up to {HIGHEST_PORT}, or leave it out for {DEFAULT_PORT}")
         if kind not in {"mariadb", "mysql"}:
             raise LocalSetupError(f"DB={kind} is not known: take mariadb or mysql")
+        check_options(environment)
         keep = environment.get("WFE_KEEP", "") not in {"", "0"}
         return cls(port=int(port), kind=cast("Kind", kind), keep=keep, address=environment.get(BIND) or LOOPBACK)
+
+
+def check_options(environment: Mapping[str, str]) -> None:
+    """Options of the engine are the functions' business; here they are only looked at before anything is started."""
+    try:
+        Settings.from_environment(environment)
+    except ValidationError as error:
+        wrong = "\n".join(f"  {PREFIX}{str(item['loc'][0]).upper()}: {item['msg']}" for item in error.errors())
+        raise LocalSetupError(f"these variables cannot be used, see docs/operations.md for what they take:\n{wrong}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

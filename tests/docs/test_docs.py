@@ -21,7 +21,7 @@ ALARMS = re.findall(r"^  (\w+):\n    Type: AWS::CloudWatch::Alarm$", TEMPLATE, r
 TARGETS = re.findall(r"^([a-z-]+):.*## ", page("Makefile"), re.MULTILINE)
 VARIABLES = sorted({*(PREFIX + name.upper() for name in Settings.model_fields), *re.findall(r"^\s+((?:WFE|POWERTOOLS)_\w+):", TEMPLATE, re.MULTILINE)})
 _LOCAL_SOURCE = "".join(file.read_text("utf-8") for file in sorted((ROOT / "local").rglob("*.py")))
-LOCAL_VARIABLES = sorted({*re.findall(r'["\'](WFE_[A-Z_]+)["\']', _LOCAL_SOURCE), "DB", "DEMO"})
+LOCAL_VARIABLES = sorted({*re.findall(r'["\'](WFE_[A-Z_]+)["\']', _LOCAL_SOURCE), "DB", "DEMO", "NO_COLOR", "PYENV_ROOT"})
 LOCAL_ROUTES = sorted(set(re.findall(r'["\'](/_local(?:/\w+)?)["\']', _LOCAL_SOURCE)))
 METRICS = sorted(
     {

@@ -226,6 +226,22 @@ def test_a_program_that_is_too_old_is_refused(kind, bare):
         pass
 
 
+@pytest.mark.parametrize(
+    ("programs", "taken"),
+    [
+        ({}, "mariadb"),
+        ({"mysqld": "8.0.36"}, "mysql"),
+        ({"mysqld": "8.0.36", "mariadbd": "10.11.1-MariaDB"}, "mariadb"),
+        ({"mysqld": "10.11.1-MariaDB"}, "mariadb"),
+    ],
+)
+def test_where_nobody_chose_the_server_that_the_machine_has_is_taken(bare, programs, taken, capsys):
+    for name, version in programs.items():
+        put(bare / name, f"echo {name} Ver {version} for Linux")
+    assert main(["kind"]) == 0
+    assert capsys.readouterr().out.strip() == taken
+
+
 def test_a_server_without_the_program_that_fills_its_folder_is_said_to_be_incomplete(bare):
     put(bare / "mariadbd", "echo mariadbd Ver 10.11.1-MariaDB for Linux")
     with pytest.raises(LocalSetupError, match=r"mariadbd is there, but mariadb-install-db is not"):

@@ -155,6 +155,14 @@ def test_a_setting_that_means_nothing_is_told(variable, value):
         StackSettings.from_environment({variable: value})
 
 
+def test_a_wrong_option_of_the_engine_is_told_by_its_name_before_anything_starts():
+    with serving(WFE_PORT="0", WFE_MAX_RETRY_COUNT="abc") as serve:
+        said = serve.failure()
+    assert "WFE_MAX_RETRY_COUNT: " in said
+    assert "Traceback" not in said
+    assert "starting" not in said
+
+
 def test_what_functions_print_goes_to_a_file_and_not_to_the_terminal():
     with serving(WFE_PORT="0") as serve:
         caller = serve.ready()

@@ -52,7 +52,8 @@ if __name__ == "__main__":
     while True:
         for message in call(f"/_local/published?after={last}"):
             last = message["n"]
-            if (message["attributes"]["env"], message["attributes"].get("consumer")) == (str(WHO["env_code"]), WHO["consumer"]):  # the filter policy's part
+            place = (message["topic"], message["attributes"].get("env"), message["attributes"].get("consumer"))
+            if place == ("WorkEvents", str(WHO["env_code"]), WHO["consumer"]):  # what the subscription and its filter policy do in AWS
                 handler(sns_event(message), Context())
         sys.stdout.flush()
         time.sleep(0.2)
