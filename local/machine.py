@@ -48,11 +48,11 @@ def find_commands(*names: str) -> list[str]:
     return [found for name in names for folder in folders if folder and (found := shutil.which(name, path=folder))]
 
 
-def run(command: Sequence[str], env: dict[str, str] | None = None) -> str:
+def run(command: Sequence[str], env: dict[str, str] | None = None, cwd: Path | None = None) -> str:
     """Run a command to its end and return what it printed; a failure shows the end of it."""
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=env, check=False
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=env, cwd=cwd, check=False
         )
     except OSError as error:
         raise LocalSetupError(f"`{command[0]}` cannot be run: {error.strerror}") from error

@@ -8,7 +8,6 @@ fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 good() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
 find_python() {
-    if [ "$wanted" != python3 ] && ! good "$wanted"; then fail "PYTHON=$wanted is no Python from 3.11 on; leave it out to take the machine's own"; fi
     for name in "$wanted" python3 python3.13 python3.12 python3.11 python3.14; do
         if good "$name"; then command -v "$name"; return; fi
     done
@@ -31,6 +30,7 @@ make_environment() {
 }
 
 began=$(date +%s)
+if [ "$wanted" != python3 ] && ! good "$wanted"; then fail "PYTHON=$wanted is no Python from 3.11 on; leave it out to take the machine's own"; fi
 python=$(find_python) || { install_python && python=$(find_python); } || fail "Python 3.11 or newer is needed: install it (Debian, Ubuntu: apt-get install python3-venv) or name it with PYTHON=/path/to/python3"
 "$python" -c 'import ensurepip, venv' 2>/dev/null || install_python || fail "$python has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv) or name another Python with PYTHON=/path/to/python3"
 say "using $("$python" --version) at $python; about a minute the first time"

@@ -54,7 +54,7 @@ def given_server(text: str) -> DatabaseServer:
         version = str(url.with_name("").execute("SELECT VERSION()"))
     except pymysql.MySQLError as error:
         raise LocalSetupError(
-            f"the server that {GIVEN} names ({url.place}) does not answer: {error}\nStart it, correct the address, or unset {GIVEN} to get a private server"
+            f"the server that {GIVEN} names ({url.place}) cannot be used: {error}\nStart it, correct address and login, or unset {GIVEN} for a private server"
         ) from error
     return DatabaseServer(kind="mariadb" if "MariaDB" in version else "mysql", version=version, url=text)
 

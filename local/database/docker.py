@@ -37,7 +37,7 @@ class Docker:
 
     def run(self, program: str, folder: Path | None = None, *options: str) -> tuple[str, ...]:
         """Return the command that runs a program of the image and sees the folder where the host has it."""
-        shared = ("--mount", f"type=bind,source={folder},target={folder}") if folder else ()
+        shared = ("--mount", f"type=bind,source={folder},target={folder}", "--workdir", str(folder)) if folder else ()
         # Never: the image is there, and its progress was shown.
         start = (self.program, "run", "--rm", "--pull=never", "--user", self.user, *shared, *options, "--entrypoint", program, self.image, "--no-defaults")
         return (*start, "--user=root") if self.user.startswith("0:") else start

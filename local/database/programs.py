@@ -68,6 +68,7 @@ def checked_version(kind: Kind, command: Sequence[str]) -> str:
 
 def fill(kind: Kind, command: Sequence[str], data: Path) -> None:
     """Make an empty data folder with the program that does it: mariadb-install-db, or mysqld itself."""
-    run([*command, f"--datadir={data}", *FILL[kind]])
+    # Named from its own folder: mariadb-install-db falls apart on a path with a space in it.
+    run([*command, f"--datadir=./{data.name}", *FILL[kind]], cwd=data.parent)
     # A server's identity; each copy makes its own.
     (data / "auto.cnf").unlink(missing_ok=True)

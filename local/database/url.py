@@ -24,11 +24,15 @@ class DatabaseUrl:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        parts = urlsplit(text)
+        try:
+            parts = urlsplit(text)
+            port = parts.port or DEFAULT_PORT
+        except ValueError as error:
+            raise LocalSetupError(f"a database address looks like mysql://user:password@host:port/name ({error})") from None
         if parts.scheme != "mysql" or not parts.hostname or not parts.username:
             raise LocalSetupError("a database address looks like mysql://user:password@host:port/name")
         user, password = unquote(parts.username), unquote(parts.password or "")
-        return cls(user=user, password=password, host=parts.hostname, port=parts.port or DEFAULT_PORT, name=unquote(parts.path.strip("/")))
+        return cls(user=user, password=password, host=parts.hostname, port=port, name=unquote(parts.path.strip("/")))
 
     def __str__(self) -> str:
         return f"mysql://{quote(self.user, safe='')}:{quote(self.password, safe='')}@{self.host}:{self.port}/{quote(self.name, safe='')}"
@@ -37,6 +41,10 @@ class DatabaseUrl:
     def place(self) -> str:
         """Host and port, for messages: never the password."""
         return f"{self.host}:{self.port}"
+
+    @property
+    def quoted_name(self) -> str:
+        return f"`{self.name.replace('`', '``')}`"
 
     def with_name(self, name: str) -> Self:
         return replace(self, name=name)

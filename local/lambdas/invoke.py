@@ -20,6 +20,7 @@ from local.stack import StackSettings, running_stack
 EVENTS = ROOT / "events"
 # What the events speak of; a stack that was started for one call has it too.
 _BEFORE = (("import", "definition_and_policy"), ("heartbeat", "register"))
+MAX_EVENT_BYTES = 6 * 1024 * 1024
 _INTERRUPTED = 130
 _TERMINATED = 143
 _ASKING_SECONDS = 5
@@ -33,6 +34,8 @@ def read_event(function: LambdaFunction, wanted: str) -> bytes:
         known = "\n".join(f"    EVENT={file.relative_to(ROOT)}" for file in sorted((EVENTS / function.name).glob("*.json")))
         raise LocalSetupError(f"{f'there is no file {wanted}' if wanted else 'no event was named'}: take one of your own, or\n{known}")
     content = path.read_bytes()
+    if len(content) > MAX_EVENT_BYTES:
+        raise LocalSetupError(f"{wanted} has {len(content):,} bytes, and Lambda takes {MAX_EVENT_BYTES:,}")
     try:
         json.loads(content)
     except ValueError as error:

@@ -1,16 +1,18 @@
 """The engine on this machine: database, SNS and its kin, the API with the real handlers, and the monitor on a timer."""
 
+import http.client
 import logging
 import os
-import signal
 import socket
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -22,6 +24,7 @@ from local.machine import LOCAL, LocalSetupError, say
 from local.stack.api import StackApi
 from local.stack.cloud import NOTICE_TOPIC, REGION, WORK_TOPIC, LocalCloud
 from local.stack.database import prepared_database
+from local.stack.deliveries import is_loopback
 from local.stack.gateway import ACCOUNT
 from local.stack.log import logging_to
 from local.stack.sandboxes import Sandboxes
@@ -37,6 +40,7 @@ HIGHEST_PORT = 65_535
 SCHEDULED: dict[str, Any] = {"version": "0", "source": "aws.scheduler", "detail-type": "Scheduled Event", "time": "2026-01-01T00:00:00Z", "detail": {}}
 # A context with this much more than the interval is enough for one pass and too short for a second (see LifeCycleMonitor).
 _ONE_PASS_SECONDS = 11.5
+_HEALTH_SECONDS = 30.0
 _log = logging.getLogger(__name__)
 
 
@@ -52,12 +56,12 @@ class StackSettings:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "StackSettings":
         port, kind = environment.get("WFE_PORT") or str(DEFAULT_PORT), environment.get("DB") or default_kind()
-        if not port.isdecimal() or int(port) > HIGHEST_PORT:
+        if not port.isdecimal() or len(port) > len(str(HIGHEST_PORT)) or int(port) > HIGHEST_PORT:
             raise LocalSetupError(f"WFE_PORT={port} is no port: take a number up to {HIGHEST_PORT}, or leave it out for {DEFAULT_PORT}")
         if kind not in {"mariadb", "mysql"}:
             raise LocalSetupError(f"DB={kind} is not known: take mariadb or mysql")
         check_options(environment)
-        keep = environment.get("WFE_KEEP", "") not in {"", "0"}
+        keep = environment.get("WFE_KEEP", "").lower() not in {"", "0", "no", "false"}
         return cls(port=int(port), kind=cast("Kind", kind), keep=keep, address=environment.get(BIND) or LOOPBACK)
 
 
@@ -81,6 +85,18 @@ class Stack:
     topics: dict[str, str]
     environment: dict[str, str] = field(repr=False)
 
+    def is_healthy(self) -> bool:
+        """Ask as anybody would."""
+        place = urlsplit(self.url)
+        connection = http.client.HTTPConnection(place.hostname or LOOPBACK, place.port, timeout=_HEALTH_SECONDS)
+        try:
+            connection.request("GET", "/v1/health")
+            return connection.getresponse().status == HTTPStatus.OK
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
     def about(self) -> dict[str, Any]:
         """What `GET /_local` tells."""
         place = {"api": self.url, "aws": self.aws_url, "region": REGION, "account": ACCOUNT, "database": self.database_url, "log": str(self.log)}
@@ -91,8 +107,11 @@ class Stack:
 def running_stack(settings: StackSettings) -> Generator[Stack]:
     """Run the stack for the time of the block; afterwards nothing of it is left but a kept database."""
     with ExitStack() as cleanup:
+        cleanup.enter_context(_own_environment(settings.address))
         listener = cleanup.enter_context(listening(settings.address, settings.port))
         port = int(listener.getsockname()[1])
+        if not is_loopback(settings.address):
+            say(f"{BIND}={settings.address}: whoever reaches this address reaches the engine, its database and what GET /_local tells")
         database_url = cleanup.enter_context(prepared_database(settings.kind, f"serve-{port}" if settings.keep else None))
         say("SNS, SQS and Secrets Manager: starting (moto)")
         cloud = LocalCloud()
@@ -118,7 +137,7 @@ def _run_api(stack: Stack, cloud: LocalCloud, listener: socket.socket, cleanup: 
     say("functions: loading the handlers")
     sandboxes = Sandboxes()
     cleanup.callback(sandboxes.close)
-    api = StackApi(sandboxes=sandboxes, published=cloud.published, about=stack.about())
+    api = StackApi(sandboxes=sandboxes, published=cloud.published, about=stack.about(), is_loopback_only=is_loopback(str(listener.getsockname()[0])))
     for function in sorted({route.function for route in api.gateway.routes} | {"monitor"}):
         handler_of(function)
     health = sandboxes.run(lambda: container.engine().health(container.deadline_of(LocalContext())))
@@ -146,11 +165,26 @@ def _environment(cloud: LocalCloud, database_url: str) -> dict[str, str]:
 
 
 @contextmanager
+def _own_environment(address: str) -> Generator[None]:
+    """Nothing of the user's AWS is used here, and nothing that stays on this machine goes through a proxy."""
+    before = dict(os.environ)
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
+    os.environ |= {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull, "AWS_EC2_METADATA_DISABLED": "true"}
+    direct = ",".join(filter(None, [os.environ.get("no_proxy") or os.environ.get("NO_PROXY"), LOOPBACK, "localhost", reached_at(address)]))
+    os.environ |= {"no_proxy": direct, "NO_PROXY": direct}
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+@contextmanager
 def _sandbox_environment(environment: dict[str, str]) -> Generator[None]:
     """Variables of the engine's options (WFE_MAX_RETRY_COUNT and the like) stay as the user set them."""
     before = dict(os.environ)
     os.environ.update(environment)
-    os.environ.pop("AWS_SESSION_TOKEN", None)
     try:
         _forget()
         yield
@@ -195,15 +229,3 @@ def _attempt(call: Callable[[], object]) -> None:
         call()
     except Exception:  # noqa: BLE001  # the timer outlives whatever happens in a pass
         _log.exception("a pass of the monitor failed; the next one comes by itself")
-
-
-def end_with_signals() -> None:
-    """SIGTERM ends the stack in order, as Ctrl-C does; a second one does not disturb the end."""
-
-    def interrupt(_number: int, _frame: object) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, interrupt)

@@ -2,15 +2,17 @@
 
 import json
 import logging
-import math
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import timedelta
+from http import HTTPStatus
 from typing import Any, BinaryIO
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from local.lambdas.calls import LocalContext, handler_of
 from local.stack.cloud import Published
+from local.stack.deliveries import is_loopback
 from local.stack.gateway import Gateway, HttpRequest, event_of
 from local.stack.sandboxes import Sandboxes
 from workflow_engine.dal import Deadline
@@ -21,8 +23,10 @@ MAX_BODY_BYTES = 6 * 1024 * 1024
 MONITOR_SECONDS = 58.0
 FUNCTION_SECONDS = 28.0
 _log = logging.getLogger(__name__)
+_DIGITS = 12
 _YEAR_SECONDS = 366 * 86_400
-_REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict", 413: "Content Too Large"}
+# The engine's clock stays where every time can be written.
+_FIRST_YEAR, _LAST_YEAR = 2000, 2200
 
 
 class LocalProblem(Exception):  # noqa: N818  # what the caller did wrong, not what we did
@@ -49,16 +53,27 @@ class StackApi:
     about: dict[str, Any]
     passing: threading.Lock = field(default_factory=threading.Lock)
     gateway: Gateway = field(default_factory=Gateway)
+    is_loopback_only: bool = True
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         try:
+            self._refuse_strange_host(environ)
             request = _request_of(environ)
             reply = self._local(request) if request.path == "/_local" or request.path.startswith("/_local/") else self._function(request)
         except LocalProblem as problem:
             reply = _json({"message": str(problem)}, problem.status)
-        status = f"{reply.status} {_REASONS.get(reply.status, 'Status')}"
+        except Exception:  # noqa: BLE001  # whatever a caller sends, the answer is JSON and the trace is in the log
+            _log.exception("a request could not be handled")
+            reply = _json({"message": "Internal Server Error"}, 500)
+        status = f"{reply.status} {HTTPStatus(reply.status).phrase}"
         start_response(status, [*reply.headers.items(), ("content-length", str(len(reply.body)))])
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [reply.body]
+
+    def _refuse_strange_host(self, environ: dict[str, Any]) -> None:
+        """A page in a browser may have its own name point to this machine; what we tell here is not for it."""
+        host = urlsplit(f"//{environ.get('HTTP_HOST', '')}").hostname or ""
+        if self.is_loopback_only and host and not is_loopback(host):
+            raise LocalProblem(403, "this stack is asked as 127.0.0.1 or localhost; WFE_BIND lets it listen elsewhere")
 
     def _function(self, request: HttpRequest) -> Reply:
         matched = self.gateway.match(request)
@@ -92,7 +107,7 @@ class StackApi:
 
     def _list_published(self, request: HttpRequest) -> list[dict[str, Any]]:
         after = parse_qs(request.query).get("after", ["0"])[0]
-        if not after.isdecimal():
+        if not after.isdecimal() or len(after) > _DIGITS:
             raise LocalProblem(400, "after must be a number from 0 on")
         return self.published.after(int(after))
 
@@ -104,12 +119,16 @@ class StackApi:
 def _move_clock(request: HttpRequest) -> dict[str, Any]:
     try:
         seconds = json.loads(request.body)["advance_seconds"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         seconds = None
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds) or abs(seconds) > _YEAR_SECONDS:
+    # So written, NaN is refused too.
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not abs(seconds) <= _YEAR_SECONDS:
         raise LocalProblem(400, 'send {"advance_seconds": N}, a number, at most a year')
-    container.clock().advance(float(seconds))
-    return {"now": container.clock().now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
+    clock = container.clock()
+    if not _FIRST_YEAR <= (clock.now() + timedelta(seconds=seconds)).year <= _LAST_YEAR:
+        raise LocalProblem(400, f"the clock stays between {_FIRST_YEAR} and {_LAST_YEAR}")
+    clock.advance(float(seconds))
+    return {"now": clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
 
 
 def _request_of(environ: dict[str, Any]) -> HttpRequest:
@@ -122,10 +141,15 @@ def _request_of(environ: dict[str, Any]) -> HttpRequest:
 def _body_of(environ: dict[str, Any]) -> bytes:
     stream: BinaryIO = environ["wsgi.input"]
     length = str(environ.get("CONTENT_LENGTH") or "")
-    if environ.get("wsgi.input_terminated"):
-        body = stream.read(MAX_BODY_BYTES + 1)
-    else:
-        body = stream.read(min(int(length), MAX_BODY_BYTES + 1)) if length.isdecimal() else b""
+    if len(length) > _DIGITS:
+        raise LocalProblem(413, "Request Too Long")
+    try:
+        if environ.get("wsgi.input_terminated"):
+            body = stream.read(MAX_BODY_BYTES + 1)
+        else:
+            body = stream.read(min(int(length), MAX_BODY_BYTES + 1)) if length.isdecimal() else b""
+    except (OSError, ValueError) as error:
+        raise LocalProblem(400, "the body cannot be read") from error
     if len(body) > MAX_BODY_BYTES:
         raise LocalProblem(413, "Request Too Long")
     return body

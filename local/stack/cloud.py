@@ -75,6 +75,9 @@ class LocalCloud:
         self.secret_arn = ""
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        if str(environ["PATH_INFO"]).startswith("/moto-api"):
+            # It would take our topics away under the stack's feet.
+            return _xml(start_response, "404 Not Found", "ErrorResponse", "")
         query = parse_qs(str(environ.get("QUERY_STRING", "")))
         if query.get("Action") == ["ConfirmSubscription"]:
             return self._confirm(query, start_response)

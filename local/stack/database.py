@@ -6,6 +6,8 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import pymysql
+
 from local.database import GIVEN, SERVERS, running_server
 from local.database.programs import TITLES, Kind
 from local.database.url import DatabaseUrl
@@ -27,7 +29,7 @@ def prepared_database(kind: Kind, kept_as: str | None) -> Generator[str]:
             yield url
         return
     say(f"{TITLES[kind]}: starting a private server" + (f" (its data stays in .local/servers/{kind}.{kept_as})" if kept_as else ""))
-    with running_server(kind, directory=SERVERS / f"{kind}.{kept_as}" if kept_as else None) as server:
+    with running_server(kind, directory=SERVERS / f"{kind}.{kept_as}" if kept_as else None) as server, _claimed(DatabaseUrl.parse(server.url)):
         _migrate(server.url)
         yield server.url
 
@@ -37,9 +39,15 @@ def _given(url: DatabaseUrl, *, keep: bool) -> Generator[str]:
     url = url.with_name(url.name or DEFAULT_NAME)
     say(f"database: {url.place}/{url.name}, named by {GIVEN}")
     with running_server(), _claimed(url):
-        url.with_name("").execute(f"CREATE DATABASE IF NOT EXISTS `{url.name}` CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
-        if not keep:
-            _empty(url)
+        try:
+            url.with_name("").execute(f"CREATE DATABASE IF NOT EXISTS {url.quoted_name} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
+            _refuse_foreign(url)
+            if not keep:
+                _empty(url)
+        except pymysql.MySQLError as error:
+            raise LocalSetupError(
+                f"the database {url.name} on {url.place} cannot be prepared: {error}\nName a user in {GIVEN} that may create it and change its tables"
+            ) from error
         _migrate(str(url))
         yield str(url)
 
@@ -56,17 +64,40 @@ def _claimed(url: DatabaseUrl) -> Generator[None]:
         yield
 
 
-def _empty(url: DatabaseUrl) -> None:
-    present, ours = _tables_in(url), set(_our_tables(SQL))
-    if foreign := sorted(present - ours):
-        names = ", ".join(foreign[:5])
+def _refuse_foreign(url: DatabaseUrl) -> None:
+    """Our tables have everyday names, so names prove nothing: what the migrations have left in schema_version does."""
+    present = _tables_in(url)
+    foreign = sorted(present - set(_our_tables(SQL))) or sorted(present if present and not _has_our_versions(url, present) else ())
+    if foreign or _has_programs(url):
+        names = ", ".join(foreign[:5]) or "stored programs"
         raise LocalSetupError(
-            f"the database {url.name} on {url.place} has tables that are not the engine's ({names}), and each start empties it.\n"
-            f"Name another database in {GIVEN} (it is created when it is missing), or set WFE_KEEP=1 to start without emptying it"
+            f"the database {url.name} on {url.place} holds what is not the engine's ({names}), and each start empties it.\n"
+            f"Name another database in {GIVEN}; it is created when it is missing"
         )
-    if present:
-        url.with_name("").execute(f"DROP DATABASE `{url.name}`")
-        url.with_name("").execute(f"CREATE DATABASE `{url.name}` CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
+
+
+def _has_our_versions(url: DatabaseUrl, present: set[str]) -> bool:
+    if "schema_version" not in present:
+        return False
+    with closing(url.connect()) as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW COLUMNS FROM schema_version")
+        return {"version", "checksum"} <= {str(row[0]) for row in cursor.fetchall()}
+
+
+def _has_programs(url: DatabaseUrl) -> bool:
+    with closing(url.connect()) as connection, connection.cursor() as cursor:
+        for statement in ("SHOW PROCEDURE STATUS WHERE Db = DATABASE()", "SHOW FUNCTION STATUS WHERE Db = DATABASE()", "SHOW TRIGGERS", "SHOW EVENTS"):
+            cursor.execute(statement)
+            if cursor.fetchall():
+                return True
+    return False
+
+
+def _empty(url: DatabaseUrl) -> None:
+    with closing(url.connect()) as connection, connection.cursor() as cursor:
+        cursor.execute("SET foreign_key_checks = 0")
+        for table in sorted(_tables_in(url)):
+            cursor.execute(f"DROP TABLE `{table}`")
 
 
 def _tables_in(url: DatabaseUrl) -> set[str]:

@@ -14,6 +14,9 @@ def logging_to(path: Path, *, keep: bool) -> Generator[None]:
     with path.open("w", buffering=1, encoding="utf-8") as log, redirect_stdout(cast("IO[str]", log)), _own_logs_to(log):
         try:
             yield
+        except BrokenPipeError:
+            _remove(path, keep=keep)
+            raise
         except Exception:
             raise
         except BaseException:

@@ -1,5 +1,6 @@
 """A WSGI server in a thread, on a port that was taken before anything was started for it."""
 
+import errno
 import logging
 import socket
 import threading
@@ -9,7 +10,7 @@ from typing import Any
 
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from local.database.ports import reached_at
+from local.database.ports import BIND, LOOPBACK, NOT_OURS, reached_at
 from local.machine import LocalSetupError
 
 _log = logging.getLogger(__name__)
@@ -24,6 +25,8 @@ def listening(address: str, port: int) -> Generator[socket.socket]:
             listener.bind((address, port))
             listener.listen(128)
         except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise LocalSetupError(NOT_OURS.format(address=address, bind=BIND, error=error, loopback=LOOPBACK)) from error
             raise LocalSetupError(
                 f"{address}:{port} cannot be listened on ({error.strerror}): stop the program that uses it, or choose another port with WFE_PORT=…"
             ) from error

@@ -47,6 +47,8 @@ def run(arguments: list[str]) -> int:
     """Translate the command line of the container to one of this machine, and stay as long as it runs."""
     given = {arguments[n]: arguments[n + 1] for n in range(len(arguments) - 1) if arguments[n].startswith("--") and "=" not in arguments[n]}
     after = arguments.index("--no-defaults") + 1
+    # A container begins in its own folder, wherever its client was started.
+    os.chdir(given.get("--workdir", "/"))
     known = json.loads((STATE / "programs.json").read_text())
     command = [*known["programs"][given["--entrypoint"]], *(word for word in arguments[after:] if not word.startswith(("--socket=", "--bind-address=")))]
     if "--publish" in given:

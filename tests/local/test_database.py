@@ -79,6 +79,13 @@ def test_a_folder_with_a_very_long_name_holds_a_server(kind, tmp_path):
         assert answers(server.url)
 
 
+def test_a_data_folder_is_filled_where_the_path_has_spaces(kind, tmp_path):
+    data = tmp_path / "a folder" / "template"
+    data.parent.mkdir()
+    ensure_program(kind).fill(data)
+    assert (data / "ibdata1").is_file()
+
+
 def test_two_servers_run_side_by_side_with_their_own_data(kind):
     with running_server(kind, "fast") as one, running_server(kind, "fast") as other:
         DatabaseUrl.parse(one.url).execute("CREATE TABLE mine (number INT)")
@@ -292,7 +299,7 @@ def test_a_given_server_is_used_as_it_is(database_server, monkeypatch):
 
 def test_a_given_server_that_is_silent_is_named_without_its_password(monkeypatch):
     monkeypatch.setenv("WFE_DATABASE_URL", f"mysql://me:hush@127.0.0.1:{free_port()}/wfe")
-    with pytest.raises(LocalSetupError, match=r"WFE_DATABASE_URL names \(127\.0\.0\.1:\d+\) does not answer") as error, running_server():
+    with pytest.raises(LocalSetupError, match=r"WFE_DATABASE_URL names \(127\.0\.0\.1:\d+\) cannot be used") as error, running_server():
         pass
     assert "hush" not in str(error.value)
 

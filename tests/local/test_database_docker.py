@@ -193,7 +193,7 @@ def test_the_command_line_shares_the_folder_lets_in_one_address_and_can_be_remov
     docker = Docker(program="docker", image=IMAGES["mysql"], user="501:20")
     name = container_name(tmp_path)
     assert docker.serve("mysqld", Seat(directory=tmp_path, address="172.17.0.1", port=3307)) == (
-        *("docker", "run", "--rm", "--pull=never", "--user", "501:20", "--mount", f"type=bind,source={tmp_path},target={tmp_path}"),
+        *("docker", "run", "--rm", "--pull=never", "--user", "501:20", "--mount", f"type=bind,source={tmp_path},target={tmp_path}", "--workdir", str(tmp_path)),
         *("--name", name, "--publish", "172.17.0.1:3307:3307", "--tmpfs", "/run/server", "--entrypoint", "mysqld", "mysql:8.4"),
         *("--no-defaults", "--socket=/run/server/server.sock", "--bind-address=0.0.0.0"),
     )

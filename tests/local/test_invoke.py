@@ -146,6 +146,13 @@ def test_what_cannot_be_called_is_told_with_what_can(arguments, said, capsys):
     assert said in capsys.readouterr().err
 
 
+def test_an_event_that_lambda_would_not_take_is_told(tmp_path, capsys):
+    large = tmp_path / "large.json"
+    large.write_text(json.dumps({"body": "x" * invoke.MAX_EVENT_BYTES}))
+    assert invoke.main(["trigger", str(large)]) == 2
+    assert "and Lambda takes 6,291,456" in capsys.readouterr().err
+
+
 def test_it_is_said_which_python_runs_the_function(capsys):
     chosen = invoke.choose_target()
     assert chosen == local_target()

@@ -21,9 +21,9 @@ from standardwebhooks.webhooks import Webhook
 from local.demo.api import Api, StoryError
 from local.demo.chapters import CHAPTERS, Chapter, play
 from local.demo.inbox import is_signed_with
+from local.demo.playing import run
 from local.demo.print import WIDTH, Printer, wants_colour
 from local.demo.story import opened_story
-from local.run import run
 from local.stack import StackSettings
 from local.stack.cloud import client
 from tests.local.test_serve import is_listening

@@ -99,11 +99,69 @@ def test_a_database_with_tables_of_somebody_else_is_never_emptied(database_serve
     try:
         with serving(WFE_PORT="0", WFE_DATABASE_URL=str(url)) as serve:
             said = serve.failure()
-        assert "tables that are not the engine's (invoices)" in said
-        assert "WFE_KEEP=1" in said
+        assert "what is not the engine's (invoices)" in said
         assert url.execute("SELECT COUNT(*) FROM invoices") == 1
     finally:
         drop_database(str(url))
+
+
+@pytest.mark.parametrize("keep", ["", "1"])
+def test_tables_that_only_have_our_names_are_somebody_elses(database_server, keep):
+    url = DatabaseUrl.parse(create_database(database_server.url))
+    url.execute("CREATE TABLE events AS SELECT 'my wedding' AS what")
+    try:
+        with serving(WFE_PORT="0", WFE_DATABASE_URL=str(url), WFE_KEEP=keep) as serve:
+            assert "what is not the engine's (events)" in serve.failure()
+        assert url.execute("SELECT what FROM events") == "my wedding"
+    finally:
+        drop_database(str(url))
+
+
+def test_the_private_database_of_a_running_stack_is_not_for_a_second_one():
+    with serving(WFE_PORT="0") as first:
+        given = first.ready().ok("GET", "/_local")["environment"]["WFE_DATABASE_URL"]
+        with serving(WFE_PORT="0", WFE_DATABASE_URL=given) as second:
+            assert "another local stack uses the database" in second.failure()
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:abc/x", "127.0.0.1:99999/x", "[::1/x"])
+def test_an_address_that_is_none_is_told(address):
+    with serving(WFE_PORT="0", WFE_DATABASE_URL=f"mysql://me:hush@{address}") as serve:
+        said = serve.failure()
+    assert "a database address looks like mysql://" in said
+    assert "hush" not in said
+
+
+def test_a_login_without_rights_is_told(database_server):
+    url = DatabaseUrl.parse(database_server.url)
+    user = f"guest_{free_port()}"
+    url.execute(f"CREATE USER '{user}'@'%' IDENTIFIED BY 'hush'")
+    try:
+        with serving(WFE_PORT="0", WFE_DATABASE_URL=f"mysql://{user}:hush@{url.place}/forbidden") as serve:
+            assert "cannot be prepared" in serve.failure()
+    finally:
+        url.execute(f"DROP USER '{user}'@'%'")
+
+
+def test_nothing_of_the_users_aws_and_no_proxy_disturbs_a_stack():
+    strange = {"AWS_PROFILE": "nosuch", "AWS_MAX_ATTEMPTS": "x", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "HTTP_PROXY": "http://127.0.0.1:1"}
+    with serving(WFE_PORT="0", http_proxy="http://127.0.0.1:1", **strange) as serve:
+        caller = serve.ready()
+        caller.listen("registry")
+        caller.trigger("L-1")
+        assert len(caller.published()) == 1
+
+
+def test_a_terminal_that_is_closed_ends_the_stack_in_order():
+    with serving(WFE_PORT="0") as serve:
+        log = Path(serve.ready().ok("GET", "/_local")["log"])
+        assert serve.end(signal.SIGHUP)[0] == 0
+    assert not log.exists()
+
+
+def test_an_address_of_another_machine_is_told_as_such():
+    with serving(WFE_PORT="0", WFE_BIND="192.0.2.1") as serve:
+        assert "name an IPv4 address of this machine" in serve.failure()
 
 
 def test_two_stacks_on_one_given_database_are_refused_before_anything_is_emptied(database_server):
@@ -132,7 +190,7 @@ def test_a_port_in_use_is_told_before_a_database_is_started():
 def test_a_server_that_does_not_answer_is_told_with_what_to_do():
     with serving(WFE_PORT="0", WFE_DATABASE_URL=f"mysql://me:hush@127.0.0.1:{free_port()}/wfe") as serve:
         said = serve.failure()
-    assert "does not answer" in said
+    assert "cannot be used" in said
     assert "hush" not in said
 
 

@@ -1,8 +1,12 @@
 """The local stack: the gateway's events, the routes that exist only here, and SNS with its subscribers."""
 
+import http.client
 import json
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 from standardwebhooks import Webhook
@@ -115,10 +119,47 @@ def test_the_clock_moves_what_is_stored_and_nothing_else(stack):
     assert abs(int(sent["webhook-timestamp"]) - before.timestamp()) < 60
 
 
-@pytest.mark.parametrize("body", [{}, {"advance_seconds": "1"}, {"advance_seconds": True}, {"advance_seconds": 1e12}, [], None])
-def test_a_clock_that_cannot_be_moved_so_is_told(stack, body):
-    refused = stack.call("PUT", "/_local/clock", body)
-    assert (refused.status, "advance_seconds" in refused.body["message"]) == (400, True)
+WRONG_MOVES = [{}, {"advance_seconds": "1"}, {"advance_seconds": True}, {"advance_seconds": 1e12}, {"advance_seconds": 10**400}, [], None, b"[" * 100_000]
+
+
+def test_a_clock_that_cannot_be_moved_so_is_told(stack):
+    for body in [*WRONG_MOVES, b'{"advance_seconds": NaN}']:
+        refused = stack.call("PUT", "/_local/clock", body)
+        assert (refused.status, "advance_seconds" in refused.body["message"]) == (400, True)
+
+
+def test_the_clock_cannot_be_driven_to_where_no_time_can_be_written(stack):
+    year = {"advance_seconds": 366 * 86_400}
+    while (moved := stack.call("PUT", "/_local/clock", year)).status == 200:
+        pass
+    assert "between 2000 and 2200" in moved.body["message"]
+    assert stack.ok("GET", "/v1/health")["healthy"] is True
+
+
+def test_whatever_is_sent_is_answered_in_json(stack):
+    assert stack.call("GET", f"/_local/published?after={'9' * 5_000}").status == 400
+    place = urlsplit(stack.url)
+    for head in (f"content-length: {'9' * 5_000}", "transfer-encoding: chunked"):
+        with socket.create_connection((place.hostname, place.port), 10) as connection:
+            connection.sendall(f"POST /v1/trigger HTTP/1.1\r\nhost: localhost\r\n{head}\r\n\r\nzz\r\n".encode())
+            answer = b"".join(iter(lambda: connection.recv(4096), b""))
+        assert answer.split(b" ")[1] in {b"400", b"413"}
+        assert b'{"message": ' in answer
+
+
+def test_a_name_that_is_not_this_machines_is_not_answered(stack):
+    place = urlsplit(stack.url)
+    connection = http.client.HTTPConnection(place.hostname, place.port)
+    try:
+        connection.request("GET", "/_local", headers={"host": "evil.example"})
+        assert connection.getresponse().status == 403
+    finally:
+        connection.close()
+
+
+def test_motos_own_door_is_closed(stack):
+    with pytest.raises(OSError, match="404"):
+        urlopen(Request(f"{stack.stack.aws_url}/moto-api/reset", method="POST"), timeout=10)  # noqa: S310  # the stack's own address
 
 
 def test_a_pass_on_request_resends_what_is_due_with_the_same_bytes(stack):

@@ -86,7 +86,7 @@ class Door(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    server = ThreadingHTTPServer((os.environ.get("HOST", ""), int(os.environ.get("PORT", "8443"))), Door)
+    server = ThreadingHTTPServer((os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8443"))), Door)
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(os.environ["TLS_CERT"], os.environ["TLS_KEY"])
     server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
