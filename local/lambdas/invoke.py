@@ -118,13 +118,14 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
-def end_on_sigterm() -> None:
-    """Let a SIGTERM unwind as Ctrl-C does."""
+def end_on_signals() -> None:
+    """Let a SIGTERM unwind as Ctrl-C does, and Ctrl-C also where a shell in the background has it ignored."""
 
     def leave(_number: int, _frame: object) -> None:
         sys.exit(_TERMINATED)
 
     signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def main(given: list[str] | None = None, build: Build | None = None) -> int:
@@ -147,5 +148,5 @@ def main(given: list[str] | None = None, build: Build | None = None) -> int:
 
 
 if __name__ == "__main__":
-    end_on_sigterm()
+    end_on_signals()
     sys.exit(main())

@@ -199,9 +199,9 @@ def started(build: Build, *arguments: str) -> "subprocess.Popen[str]":
 import sys
 from pathlib import Path
 from local.lambdas.build import Build
-from local.lambdas.invoke import end_on_sigterm, main
+from local.lambdas.invoke import end_on_signals, main
 from local.lambdas.target import local_target
-end_on_sigterm()
+end_on_signals()
 sys.exit(main(sys.argv[2:], Build(target=local_target(), folder=Path(sys.argv[1]))))
 """
     environment = environment_with(WFE_PORT=os.environ["WFE_PORT"])
