@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from local.lambdas.calls import LocalContext, call, handler_of
+from local.lambdas.calls import SCHEDULED, LocalContext, call, handler_of
 from local.machine import ROOT, LocalSetupError
 from local.walk_cloud import Mailbox, walk_environment
 from workflow_engine.entry import container
@@ -15,7 +15,6 @@ EXAMPLE = ROOT / "examples" / "vendor_registration"
 ENV, DEFINITION, REF = 1, "VendorRegistration", "VENDOR-00042"
 # Long enough for one pass of the monitor, too short for a second.
 _ONE_PASS_SECONDS = 14.0
-_SCHEDULED: dict[str, Any] = {"version": "0", "source": "aws.scheduler", "detail-type": "Scheduled Event", "time": "2026-01-01T00:00:00Z", "detail": {}}
 
 
 @dataclass
@@ -74,7 +73,7 @@ class Walk:
         self.note("clock", f"moved by {text}", {"seconds": seconds})
 
     def monitor(self) -> None:
-        report = handler_of("monitor")(_SCHEDULED, LocalContext(_ONE_PASS_SECONDS))
+        report = handler_of("monitor")(SCHEDULED, LocalContext(_ONE_PASS_SECONDS))
         self.note("monitor", ", ".join(f"{name} {report[name]}" for name in ("found", "sent", "failed", "timed_out", "noticed")), report)
 
     def notices(self, code: str) -> list[dict[str, Any]]:

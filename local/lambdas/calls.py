@@ -13,6 +13,8 @@ from uuid import uuid4
 from local.machine import ROOT, LocalSetupError
 
 FUNCTIONS = ROOT / "functions"
+# What EventBridge Scheduler sends by itself.
+SCHEDULED: dict[str, Any] = {"version": "0", "source": "aws.scheduler", "detail-type": "Scheduled Event", "time": "2026-01-01T00:00:00Z", "detail": {}}
 ACCOUNT = "123456789012"
 
 

@@ -13,11 +13,11 @@ FUNCTION = "AWS::Serverless::Function"
 STACK_NAME = "workflow-engine-local"
 
 
-class _Loader(yaml.SafeLoader):
+class _TemplateLoader(yaml.SafeLoader):
     """YAML with the short forms of CloudFormation's functions: `!Ref X` becomes {"Ref": "X"}, `!If …` {"Fn::If": …}."""
 
 
-def _long_form(loader: _Loader, tag: str, node: yaml.Node) -> dict[str, Any]:
+def _long_form(loader: _TemplateLoader, tag: str, node: yaml.Node) -> dict[str, Any]:
     if isinstance(node, yaml.ScalarNode):
         value: Any = loader.construct_scalar(node)
     elif isinstance(node, yaml.SequenceNode):
@@ -27,7 +27,13 @@ def _long_form(loader: _Loader, tag: str, node: yaml.Node) -> dict[str, Any]:
     return {tag if tag in {"Ref", "Condition"} else f"Fn::{tag}": value}
 
 
-_Loader.add_multi_constructor("!", _long_form)  # pyright: ignore[reportUnknownMemberType]
+_TemplateLoader.add_multi_constructor("!", _long_form)  # pyright: ignore[reportUnknownMemberType]
+
+
+def read_template() -> dict[str, Any]:
+    """Return template.yaml as written, with CloudFormation's functions in their long form."""
+    template: dict[str, Any] = yaml.load((ROOT / "template.yaml").read_text("utf-8"), _TemplateLoader)  # noqa: S506  # a SafeLoader
+    return template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +69,7 @@ class LambdaTemplate:
 
 @cache
 def lambda_template() -> LambdaTemplate:
-    source: dict[str, Any] = yaml.load((ROOT / "template.yaml").read_text("utf-8"), _Loader)  # noqa: S506  # a SafeLoader
+    source = read_template()
     values = _Values(source)
     shared: dict[str, Any] = source["Globals"]["Function"]
     functions = [_function(name, resource["Properties"], shared, values) for name, resource in source["Resources"].items() if resource["Type"] == FUNCTION]

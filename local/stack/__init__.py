@@ -19,13 +19,12 @@ from pydantic import ValidationError
 from local.database.ports import BIND, LOOPBACK, reached_at
 from local.database.programs import Kind
 from local.database.ways import default_kind
-from local.lambdas.calls import LocalContext, handler_of
+from local.lambdas.calls import ACCOUNT, SCHEDULED, LocalContext, handler_of
 from local.machine import LOCAL, LocalSetupError, say
 from local.stack.api import StackApi
 from local.stack.cloud import NOTICE_TOPIC, REGION, WORK_TOPIC, LocalCloud
 from local.stack.database import prepared_database
 from local.stack.deliveries import is_loopback
-from local.stack.gateway import ACCOUNT
 from local.stack.log import logging_to
 from local.stack.sandboxes import Sandboxes
 from local.stack.web_server import listening, served
@@ -36,8 +35,6 @@ from workflow_engine.entry.settings import PREFIX, Settings
 DEFAULT_PORT = 8787
 SERVICE = "workflow-engine-local"
 HIGHEST_PORT = 65_535
-# What EventBridge Scheduler sends by itself.
-SCHEDULED: dict[str, Any] = {"version": "0", "source": "aws.scheduler", "detail-type": "Scheduled Event", "time": "2026-01-01T00:00:00Z", "detail": {}}
 # A context with this much more than the interval is enough for one pass and too short for a second (see LifeCycleMonitor).
 _ONE_PASS_SECONDS = 11.5
 _HEALTH_SECONDS = 30.0

@@ -16,8 +16,8 @@ from moto.secretsmanager.models import secretsmanager_backends
 from moto.sns.models import Subscription, sns_backends
 from moto.sqs.models import sqs_backends
 
+from local.lambdas.calls import ACCOUNT
 from local.stack.deliveries import HttpsSubscriber
-from local.stack.gateway import ACCOUNT
 
 if TYPE_CHECKING:
     from moto.sns.models import SNSBackend

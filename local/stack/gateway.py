@@ -9,32 +9,15 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-import yaml
+from local.lambdas.calls import ACCOUNT
+from local.lambdas.template import read_template
 
-from local.machine import ROOT
-
-ACCOUNT = "123456789012"
 PRINCIPAL_HEADER = "x-local-principal"
 DEFAULT_PRINCIPAL = "local"
 DEFAULT_ROUTE = "$default"
 # Bodies of other types arrive as base64, also what `curl -d` sends without saying that it is JSON.
 _TEXT_TYPES = re.compile(r"^(text/.*|application/(json|javascript|xml|.*\+json|.*\+xml))$")
 _FUNCTION = re.compile(r"\$\{(\w+)\.Arn\}")
-
-
-class _TemplateLoader(yaml.SafeLoader):
-    """YAML with the short forms of CloudFormation's functions, of which only the plain value is kept."""
-
-
-def _plain(loader: _TemplateLoader, _tag: str, node: yaml.Node) -> Any:
-    if isinstance(node, yaml.ScalarNode):
-        return loader.construct_scalar(node)
-    if isinstance(node, yaml.SequenceNode):
-        return loader.construct_sequence(node, deep=True)
-    return loader.construct_mapping(node, deep=True) if isinstance(node, yaml.MappingNode) else None
-
-
-_TemplateLoader.add_multi_constructor("!", _plain)  # pyright: ignore[reportUnknownMemberType]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +55,7 @@ class Gateway:
     """Finds the function of a request as API Gateway would, and writes its event."""
 
     def __init__(self) -> None:
-        template: dict[str, Any] = yaml.load((ROOT / "template.yaml").read_text("utf-8"), _TemplateLoader)  # noqa: S506  # a SafeLoader
-        self._resources: dict[str, Any] = template["Resources"]
+        self._resources: dict[str, Any] = read_template()["Resources"]
         paths: dict[str, dict[str, Any]] = self._resources["HttpApi"]["Properties"]["DefinitionBody"]["paths"]
         found = [self._route(method, path, operation) for path, methods in paths.items() for method, operation in methods.items()]
         # A path without variables wins over one with them.
@@ -88,7 +70,7 @@ class Gateway:
         return Matched(route=self._default, path_parameters=None)
 
     def _route(self, method: str, path: str, operation: dict[str, Any]) -> GatewayRoute:
-        named = _FUNCTION.search(operation["x-amazon-apigateway-integration"]["uri"])
+        named = _FUNCTION.search(operation["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"])
         if named is None:
             raise ValueError(f"template.yaml: {method} {path} names no function")
         folder = str(self._resources[named[1]]["Properties"]["CodeUri"]).removeprefix("functions/")
