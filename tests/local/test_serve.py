@@ -117,6 +117,19 @@ def test_tables_that_only_have_our_names_are_somebody_elses(database_server, kee
         drop_database(str(url))
 
 
+@pytest.mark.parametrize(
+    "program", ["PROCEDURE p() SELECT 1", "FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1", "EVENT e ON SCHEDULE EVERY 1 DAY DO SELECT 1"]
+)
+def test_a_database_with_programs_of_somebody_else_is_not_the_engines(database_server, program):
+    url = DatabaseUrl.parse(create_database(database_server.url))
+    url.execute(f"CREATE {program}")
+    try:
+        with serving(WFE_PORT="0", WFE_DATABASE_URL=str(url)) as serve:
+            assert "what is not the engine's (stored programs)" in serve.failure()
+    finally:
+        drop_database(str(url))
+
+
 def test_the_private_database_of_a_running_stack_is_not_for_a_second_one():
     with serving(WFE_PORT="0") as first:
         given = first.ready().ok("GET", "/_local")["environment"]["WFE_DATABASE_URL"]
